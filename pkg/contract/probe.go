@@ -1,0 +1,89 @@
+package contract
+
+// Probe is one folder probes/<id>, assembled: a fixed prompt, workspace and script that exercises one behaviour.
+// Each part is a file of the folder: prompt.md, fixture-files/, expected-min-events.json, env-policy.json, script.json.
+type Probe struct {
+	ID        ProbeID           `json:"id"`
+	Prompt    string            `json:"prompt,omitempty"`
+	Files     map[string]string `json:"fixture_files,omitempty" jsonschema:"description=Name → content"`
+	Expected  *MinEvents        `json:"expected_min_events,omitempty"`
+	EnvPolicy *EnvPolicy        `json:"env_policy,omitempty"`
+	Script    *Script           `json:"script,omitempty"`
+}
+
+// MinEvents is expected-min-events.json: what a capture must show before it counts.
+type MinEvents struct {
+	Description string        `json:"description,omitempty" jsonschema:"maxLength=500"`
+	Kind        string        `json:"kind,omitempty" jsonschema:"enum=run,enum=version,enum=help,default=run,description=What the probe starts: a mode of the agent or its version or help command"`
+	MustSee     []EventName   `json:"must_see"`
+	Optional    []EventName   `json:"optional,omitempty"`
+	Forbidden   []FindingName `json:"forbidden"`
+	TimeLimits  *TimeLimits   `json:"time_limits,omitempty"`
+}
+
+// TimeLimits bound a run, in seconds.
+type TimeLimits struct {
+	Total      int `json:"total,omitempty" jsonschema:"minimum=1,maximum=3600,default=120"`
+	FirstByte  int `json:"first_byte,omitempty" jsonschema:"minimum=1,maximum=3600,default=60"`
+	Inactivity int `json:"inactivity,omitempty" jsonschema:"minimum=1,maximum=3600,default=60"`
+}
+
+// EnvPolicy is env-policy.json: what an error probe takes away from the child, or sets.
+type EnvPolicy struct {
+	Unset           []string          `json:"unset,omitempty" jsonschema:"description=Variable names; {secrets} stands for the agent's own secret names"`
+	Set             map[string]string `json:"set,omitempty"`
+	CredentialFiles string            `json:"credential_files,omitempty" jsonschema:"enum=remove,enum=keep,default=keep,description=Whether home files that hold a {secret} are left out"`
+}
+
+// Script is script.json: what the model server answers, step by step, one step a model request.
+type Script struct {
+	Description string `json:"description,omitempty" jsonschema:"maxLength=500"`
+	// Requests says whether a run without any model request is an error (required, the default) or an answer (optional).
+	Requests string       `json:"requests,omitempty" jsonschema:"enum=required,enum=optional,default=required"`
+	Usage    Usage        `json:"usage"`
+	Steps    []ScriptStep `json:"steps" jsonschema:"minItems=1"`
+}
+
+// Usage is the token usage that each answer reports.
+type Usage struct {
+	InputTokens     int `json:"input_tokens" jsonschema:"minimum=0"`
+	CachedTokens    int `json:"cached_tokens" jsonschema:"minimum=0"`
+	OutputTokens    int `json:"output_tokens" jsonschema:"minimum=0"`
+	ReasoningTokens int `json:"reasoning_tokens" jsonschema:"minimum=0"`
+}
+
+// ScriptStep is one answer; exactly one of its fields is set. The last step repeats for further requests when
+// Repeat is true; otherwise a request beyond the script is answered with an error and is a finding.
+type ScriptStep struct {
+	Text   []string   `json:"text,omitempty" jsonschema:"description=Assistant text in the deltas given"`
+	Tool   *ToolStep  `json:"tool,omitempty"`
+	Error  *ErrorStep `json:"error,omitempty"`
+	Drop   *DropStep  `json:"drop,omitempty"`
+	Stall  *StallStep `json:"stall,omitempty"`
+	Empty  bool       `json:"empty,omitempty" jsonschema:"description=A complete answer without content"`
+	Repeat bool       `json:"repeat,omitempty"`
+}
+
+// ToolStep calls a tool. The intent is looked up in the mode's tools; the first one that the CLI offers is called.
+type ToolStep struct {
+	Intent string `json:"intent" jsonschema:"pattern=^[a-z0-9-]{1\\,60}$"`
+}
+
+// ErrorStep answers with an HTTP status and a body in the dialect's own error form.
+type ErrorStep struct {
+	Status     int    `json:"status" jsonschema:"minimum=400,maximum=599"`
+	Type       string `json:"type" jsonschema:"pattern=^[a-z0-9_]{1\\,60}$"`
+	Message    string `json:"message" jsonschema:"minLength=1,maxLength=500"`
+	RetryAfter int    `json:"retry_after,omitempty" jsonschema:"minimum=0,maximum=3600,description=Seconds in the Retry-After header"`
+}
+
+// DropStep sends the start of a text answer and cuts the connection.
+type DropStep struct {
+	Text []string `json:"text"`
+}
+
+// StallStep sends the start of a text answer and then nothing, with the connection open.
+type StallStep struct {
+	Text    []string `json:"text"`
+	Seconds int      `json:"seconds" jsonschema:"minimum=1,maximum=3600,description=How long the connection stays open"`
+}
