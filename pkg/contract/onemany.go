@@ -1,6 +1,6 @@
 package contract
 
-import "encoding/json"
+import "github.com/go-json-experiment/json"
 
 // OneMany is a string or a non-empty list of strings in JSON.
 type OneMany []string
@@ -18,7 +18,7 @@ func (o *OneMany) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(o))
 }
 
-// MarshalJSON writes a single value as a plain string.
+// MarshalJSON writes a single value as a plain string. Like Marshal it escapes nothing for HTML.
 func (o OneMany) MarshalJSON() ([]byte, error) {
 	if len(o) == 1 {
 		return json.Marshal(o[0])

@@ -149,7 +149,7 @@ type SourceEvidence struct {
 	Agent          AgentID       `json:"agent"`
 	ProtocolFamily Family        `json:"protocol_family"`
 	ValidityLevel  EvidenceLevel `json:"validity_level"`
-	SourceRefs     []string      `json:"source_refs" jsonschema:"minItems=1,description=Repository tag; commit; file path; documentation address or local fixture path"`
+	SourceRefs     []string      `json:"source_refs" jsonschema:"minItems=1,minLength=1,description=Repository tag; commit; file path; documentation address or local fixture path"`
 	DerivedShape   DerivedShape  `json:"derived_shape"`
 	DiscoveredAt   Timestamp     `json:"discovered_at"`
 	CLIVersion     CLIVersion    `json:"cli_version,omitempty" jsonschema:"default=unknown"`
@@ -223,7 +223,7 @@ type MatrixShape struct {
 	Shape         Hash          `json:"shape"`
 	ValidityLevel ValidityLevel `json:"validity_level"`
 	ObservedAt    Timestamp     `json:"observed_at"`
-	Backends      []Backend     `json:"backends,omitempty" jsonschema:"uniqueItems=true,description=Default [live]"`
+	Backends      []Backend     `json:"backends,omitempty" jsonschema:"uniqueItems=true,default=live,description=What answered the model requests of the runs behind the shape"`
 }
 
 // VariantClaim is one of several shapes that are active for one version.

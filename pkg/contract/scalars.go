@@ -33,9 +33,9 @@ const timestampLayout = "2006-01-02T15:04:05Z"
 // At renders t as the registry writes it: UTC, whole seconds.
 func At(t time.Time) Timestamp { return Timestamp(t.UTC().Format(timestampLayout)) }
 
-// Pattern is the regular expression of the JSON Schema; a calendar check follows in Validate.
+// Pattern is the regular expression of the JSON Schema; its format date-time checks the calendar.
 func (Timestamp) Pattern() string {
-	return `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z$`
+	return `^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?Z$`
 }
 
 // Time parses the timestamp. It fails on an impossible date.
