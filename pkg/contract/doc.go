@@ -5,3 +5,5 @@
 // TypeScript types of the npm package, and the validation that this package runs. The package imports nothing
 // else of this module, so every stage can speak in its types.
 package contract
+
+//go:generate go run ./schemagen/cmd

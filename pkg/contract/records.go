@@ -22,6 +22,9 @@ type Observation struct {
 // Extensions holds data of other parties under reverse-DNS keys (com.example.field).
 type Extensions map[string]any
 
+// KeyPattern is the regular expression of the keys.
+func (Extensions) KeyPattern() string { return `^[a-z][a-z0-9-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)+$` }
+
 // Install says where the executable came from.
 type Install struct {
 	Source       string    `json:"source" jsonschema:"pattern=^(npm:(@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*@[0-9A-Za-z.+_-]+|(github|brew|vendor|checkout|binary):[^\\s]{1\\,300}|manual)$,description=npm:<package>@<version>; github:; brew:; vendor:; checkout:; binary:; or manual for an executable given by hand"`

@@ -1,0 +1,418 @@
+// Generated from registry/schemas/agent.schema.json; do not edit.
+// schema-sha256: 0a3315f61a332b3a9fa5f664e894f52edbd8cd8f8112e1d1ec59387a345c86a9
+
+/**
+ * AgentID names an agent: the file registry/agents/<id>.json.
+ */
+export type AgentID = string
+/**
+ * HTTPSURL is an absolute https:// address.
+ */
+export type HTTPSURL = string
+/**
+ * RangePolicy says how far a claim reaches beyond the releases that were captured.
+ */
+export type RangePolicy = 'exact' | 'patch'
+/**
+ * CredentialModel says how the CLI gets its credentials.
+ */
+export type CredentialModel = 'env-key' | 'login-file' | 'device-code' | 'none'
+/**
+ * ModeID names one way to start an agent, unique within the agent.
+ */
+export type ModeID = string
+/**
+ * Family is a wire protocol family.
+ */
+export type Family =
+  | 'plain/v1'
+  | 'claude-stream-json/v1'
+  | 'json-event-stream/v1'
+  | 'qoder-stream-json/v1'
+  | 'copilot-stream-json/v1'
+  | 'acp-json-rpc/v1'
+  | 'pi-rpc/v1'
+/**
+ * Transport is the framing of a stream.
+ */
+export type Transport = 'plain' | 'jsonl' | 'json' | 'json-rpc' | 'pi-rpc'
+/**
+ * StdinMode says how the prompt reaches the CLI and when its standard input closes.
+ */
+export type StdinMode = 'none' | 'text-prompt' | 'jsonl-open' | 'prompt-file' | 'rpc'
+/**
+ * EventName is a neutral reference event: what every family's frames mean to a host.
+ */
+export type EventName =
+  | 'session_started'
+  | 'init_or_status'
+  | 'assistant_text'
+  | 'thinking'
+  | 'tool_use'
+  | 'tool_result'
+  | 'usage'
+  | 'approval_request'
+  | 'warning'
+  | 'error'
+  | 'done'
+  | 'raw'
+  | 'version_reported'
+  | 'models_listed'
+/**
+ * Commit is an abbreviated or full git commit of a consumer.
+ */
+export type Commit = string
+
+/**
+ * Agent is everything that is particular to one coding-agent CLI: registry/agents/<id>.json. What an entry leaves out does not apply; where a list has version ranges, the first entry that matches the version wins. Version ranges use node-semver rules; an empty range matches every version.
+ */
+export interface Agent {
+  schema_version: number
+  id: AgentID
+  name: string
+  aliases?: string[]
+  /**
+   * 0 is captured first and must stay fresh
+   */
+  tier: number
+  homepage: HTTPSURL
+  /**
+   * Why this CLI cannot be captured; coverage shows the hole
+   */
+  not_capturable?: string
+  freshness_days?: number
+  range_policy?: RangePolicy
+  upstreams: Upstreams
+  channels: Channel[]
+  install: InstallLayout[]
+  version_probe: VersionProbe
+  credential_model: CredentialModel
+  runtime?: Runtime | null
+  model_api?: ModelAPI[]
+  environment: Environment
+  home_files?: HomeFile[]
+  /**
+   * @minItems 1
+   */
+  modes: [Mode, ...Mode[]]
+  forbidden_flags?: ForbiddenFlag[]
+  /**
+   * How self-update is switched off
+   */
+  self_update?: string
+  help?: HelpCommand[]
+  hosts?: HostForm[]
+}
+/**
+ * Upstreams are the places where the CLI ships.
+ */
+export interface Upstreams {
+  npm?: NPMUpstream | null
+  github?: GitHubUpstream | null
+  /**
+   * Formula or cask
+   */
+  homebrew?: string
+  vendor?: HTTPSURL
+}
+/**
+ * NPMUpstream is a package in the npm registry.
+ */
+export interface NPMUpstream {
+  package: string
+}
+/**
+ * GitHubUpstream is a repository with releases.
+ */
+export interface GitHubUpstream {
+  repository: string
+  /**
+   * Regular expression with one group: the version
+   */
+  tag_pattern: string
+}
+/**
+ * Channel is a stream of releases: a dist-tag, or all versions that match a pattern.
+ */
+export interface Channel {
+  name: string
+  dist_tag?: string
+  /**
+   * Regular expression over the version; must match whole
+   */
+  pattern?: string
+}
+/**
+ * InstallLayout says where the executable lies in what the package manager installed.
+ */
+export interface InstallLayout {
+  releases?: string
+  /**
+   * Executable relative to the package's own folder; or to the platform package's where one is named
+   */
+  bin: {
+    [k: string]: string
+  }
+  /**
+   * Folder name under node_modules of the package that holds the executable
+   */
+  platform_package?: {
+    [k: string]: string
+  }
+}
+/**
+ * VersionProbe asks an executable for its version.
+ */
+export interface VersionProbe {
+  /**
+   * @minItems 1
+   */
+  argv: [string, ...string[]]
+  /**
+   * Regular expression with one group: the version token
+   */
+  pattern: string
+  /**
+   * The whole output line with {version} in the token's place
+   */
+  template: string
+  scheme: 'semver' | 'calver' | 'opaque'
+}
+/**
+ * Runtime is what a CLI needs besides itself.
+ */
+export interface Runtime {
+  kind: 'node'
+  range: string
+}
+/**
+ * ModelAPI says which model API a release speaks and which model id it is given.
+ */
+export interface ModelAPI {
+  releases?: string
+  dialect: 'openai-responses' | 'openai-chat' | 'anthropic-messages' | 'gemini-generate'
+  model: string
+}
+/**
+ * Environment is the child's environment; nothing else of the parent's reaches it. Values may hold the placeholders of Mode.Argv and {secret}.
+ */
+export interface Environment {
+  set?: {
+    [k: string]: string
+  }
+  /**
+   * Names passed through from the parent
+   */
+  pass?: string[]
+  /**
+   * Names that hold a credential; scripted runs fill them with a dummy
+   */
+  secrets?: string[]
+}
+/**
+ * HomeFile is written into the isolated home before the run.
+ */
+export interface HomeFile {
+  /**
+   * Relative to the home
+   */
+  path: string
+  releases?: string
+  /**
+   * Content; may hold {base_url} {model} {cwd} {home}
+   */
+  lines: string[]
+}
+/**
+ * Mode is one way to start the agent.
+ */
+export interface Mode {
+  id: ModeID
+  family: Family
+  transport: Transport
+  stdin_mode: StdinMode
+  releases?: string
+  /**
+   * @minItems 1
+   */
+  argv: [ArgvForm, ...ArgvForm[]]
+  env?: {
+    [k: string]: string
+  }
+  dialects?: Dialect[]
+  /**
+   * Per intent of a script: tools in order of preference; the first that the CLI offers is called
+   */
+  tools?: {
+    [k: string]: Tool[]
+  }
+  /**
+   * Forbidden flag → why this mode carries it all the same
+   */
+  allow_forbidden?: {
+    [k: string]: string
+  }
+  /**
+   * The mode of a capture that names none
+   */
+  default?: boolean
+}
+/**
+ * ArgvForm is argv after the executable for a range of releases. Placeholders: {cwd} {home} {model} {base_url} {prompt} {prompt_file}.
+ */
+export interface ArgvForm {
+  releases?: string
+  argv: string[]
+}
+/**
+ * Dialect says how the frames of a mode are read, for a range of releases. Paths are written like $.item.type and $.list[].id; a trailing .* covers everything below.
+ */
+export interface Dialect {
+  name: string
+  releases?: string
+  /**
+   * @minItems 1
+   */
+  event_type: [EventTypeRule, ...EventTypeRule[]]
+  /**
+   * Values recorded as kind only; their keys go to the vocabulary
+   */
+  opaque?: string[]
+  /**
+   * Objects keyed by data; the key becomes {key}
+   */
+  maps?: string[]
+  unions?: UnionRule[]
+  /**
+   * Strings that identify; replaced by a number that keeps equality
+   */
+  ids?: string[]
+  /**
+   * Numbers that a host needs and that identify nothing; all others become 0
+   */
+  numbers?: string[]
+  /**
+   * Message strings matched against registry/diagnostics
+   */
+  diagnostics?: string[]
+  /**
+   * Strings that must stay valid base64
+   */
+  base64?: string[]
+  /**
+   * Strings of consecutive frames that concatenate to one text
+   */
+  deltas?: string[]
+  ambient?: AmbientRule[]
+  /**
+   * Event type that must come first
+   */
+  session?: string
+  terminal: Terminal
+  events: EventRule[]
+  pairs?: PairRule[]
+  /**
+   * Further enum-like strings: path to the values that survive
+   */
+  enums?: {
+    [k: string]: string[]
+  }
+}
+/**
+ * EventTypeRule names a frame. The first rule that applies wins. With path the value there is the name; then appends "/" and the value at a second path where it is present. With has the frame needs that path and gets name.
+ */
+export interface EventTypeRule {
+  path?: string
+  then?: string
+  has?: string
+  name?: string
+}
+/**
+ * UnionRule tells the elements of an array apart by the value of a key: $.content[text].id.
+ */
+export interface UnionRule {
+  /**
+   * The array without its brackets
+   */
+  path: string
+  key: string
+}
+/**
+ * AmbientRule names an event type or a path that may come at any time or not at all; it stays out of the shape.
+ */
+export interface AmbientRule {
+  event_type: string
+  path?: string
+  reason: string
+}
+/**
+ * Terminal says what ends a turn.
+ */
+export interface Terminal {
+  /**
+   * Event types that end a turn; none means that the process exit does
+   */
+  events?: string[]
+  /**
+   * How many of them a turn has
+   */
+  per_turn?: number
+  /**
+   * Event types that may still follow
+   */
+  after?: string[]
+}
+/**
+ * EventRule maps frames to a neutral reference event. Fields gives the event's fields: name → path.
+ */
+export interface EventRule {
+  event_type: string
+  event: EventName
+  fields?: {
+    [k: string]: string
+  }
+  /**
+   * Only where this path is present and not null
+   */
+  when?: string
+}
+/**
+ * PairRule says that each frame of one type is answered by one of another with an equal id.
+ */
+export interface PairRule {
+  open: string
+  close: string
+  id: string
+}
+/**
+ * Tool is a tool that the CLI may offer to the model, with the arguments that a script's intent needs.
+ */
+export interface Tool {
+  name: string
+  arguments: {
+    [k: string]: unknown
+  }
+}
+/**
+ * ForbiddenFlag is a flag that no argv of this agent may carry.
+ */
+export interface ForbiddenFlag {
+  flag: string
+  reason: string
+}
+/**
+ * HelpCommand is one help page: argv after the executable.
+ */
+export interface HelpCommand {
+  command: string
+  argv: string[]
+}
+/**
+ * HostForm is how one host spawns this CLI, and where that was read.
+ */
+export interface HostForm {
+  host: string
+  mode: ModeID
+  source: string
+  commit?: Commit
+}

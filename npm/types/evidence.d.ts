@@ -1,0 +1,99 @@
+// Generated from registry/schemas/evidence.schema.json; do not edit.
+// schema-sha256: 8894f3209b1c565f28647859eefed1029cb0df8e6d2168f04ab0756395046506
+
+/**
+ * Hash is a SHA-256 in the form "sha256:" followed by 64 lowercase hexadecimal characters.
+ */
+export type Hash = string
+/**
+ * HTTPSURL is an absolute https:// address.
+ */
+export type HTTPSURL = string
+/**
+ * ToolVersion is the semantic version of one of this project's own tools.
+ */
+export type ToolVersion = string
+/**
+ * Timestamp is a UTC time in ISO 8601 that ends in Z. Records are written in whole seconds; a fraction is read.
+ */
+export type Timestamp = string
+/**
+ * ObservedLevel is a ValidityLevel that an observation may carry.
+ */
+export type ObservedLevel = 'runtime_observed' | 'confirmed' | 'community_confirmed' | 'server_variant'
+
+/**
+ * Evidence is the sidecar of an observation: what lets somebody audit it. It is append-only in promotions and withdrawn.
+ */
+export interface Evidence {
+  schema_version: number
+  sanitized_sha256: Hash
+  fixture_sha256: Hash
+  raw_sha256: Hash
+  /**
+   * How long the raw bundle is kept; 0 when it was discarded
+   */
+  retention_days: number
+  workflow_run_url?: HTTPSURL | null
+  runner: string
+  binary_sha256?: Hash | null
+  versions: ToolVersions
+  isolation: Isolation
+  /**
+   * Requests that the CLI made to the model server
+   */
+  model_requests: number
+  /**
+   * Runs that gave this signature in this capture
+   */
+  run_count: number
+  attestation?: Attestation | null
+  reproduction_url?: HTTPSURL | null
+  promotions?: Promotion[]
+  withdrawn?: Withdrawal | null
+  /**
+   * The sanitized transcript was read back and scanned before it was written
+   */
+  redaction_checked: boolean
+}
+/**
+ * ToolVersions are the versions of what made a record.
+ */
+export interface ToolVersions {
+  tool: ToolVersion
+  normalizer: ToolVersion
+  redaction: ToolVersion
+  dialect: Hash
+}
+/**
+ * Isolation says what the child could not reach.
+ */
+export interface Isolation {
+  kind: 'namespaces' | 'process-group' | 'none'
+  namespaces?: string[]
+  network: 'loopback-only' | 'host'
+  user: 'unprivileged' | 'same'
+}
+/**
+ * Attestation is a maintainer's statement that the raw artifact was checked before publication.
+ */
+export interface Attestation {
+  by: string
+  at: Timestamp
+  statement: string
+}
+/**
+ * Promotion raises the level of an observation, with its reason.
+ */
+export interface Promotion {
+  to: ObservedLevel
+  at: Timestamp
+  reason: string
+}
+/**
+ * Withdrawal takes an observation out of all claims.
+ */
+export interface Withdrawal {
+  at: Timestamp
+  reason: string
+}

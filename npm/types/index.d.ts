@@ -1,0 +1,13 @@
+// Generated from registry/schemas; do not edit.
+export type { Agent } from './agent.js'
+export type { AgentIndex } from './agents-index.js'
+export type { Diagnostics } from './diagnostics.js'
+export type { ErrorCase } from './error-case.js'
+export type { Evidence } from './evidence.js'
+export type { Observation } from './observation.js'
+export type { Probe } from './probe.js'
+export type { ReleaseList } from './releases.js'
+export type { Shape } from './shape.js'
+export type { SourceEvidence } from './source-evidence.js'
+export type { SupportMatrix } from './support-matrix.js'
+export type { TranscriptLine } from './transcript.js'

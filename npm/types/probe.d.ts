@@ -1,0 +1,160 @@
+// Generated from registry/schemas/probe.schema.json; do not edit.
+// schema-sha256: 74ee34607a3e5d7e61f39d4afad8fd7475c1ea6e2084b733b33b6eebbc5f15b8
+
+/**
+ * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
+ */
+export type ProbeID = string
+/**
+ * EventName is a neutral reference event: what every family's frames mean to a host.
+ */
+export type EventName =
+  | 'session_started'
+  | 'init_or_status'
+  | 'assistant_text'
+  | 'thinking'
+  | 'tool_use'
+  | 'tool_result'
+  | 'usage'
+  | 'approval_request'
+  | 'warning'
+  | 'error'
+  | 'done'
+  | 'raw'
+  | 'version_reported'
+  | 'models_listed'
+/**
+ * FindingName is something that a probe forbids in a sanitized transcript.
+ */
+export type FindingName = 'raw_secret' | 'local_home_path' | 'email' | 'signed_url' | 'account_id'
+
+/**
+ * Probe is one folder probes/<id>, assembled: a fixed prompt, workspace and script that exercises one behaviour. Each part is a file of the folder: prompt.md, fixture-files/, expected-min-events.json, env-policy.json, script.json.
+ */
+export interface Probe {
+  id: ProbeID
+  prompt?: string
+  /**
+   * Name → content
+   */
+  fixture_files?: {
+    [k: string]: string
+  }
+  expected_min_events?: MinEvents | null
+  env_policy?: EnvPolicy | null
+  script?: Script | null
+}
+/**
+ * MinEvents is expected-min-events.json: what a capture must show before it counts.
+ */
+export interface MinEvents {
+  description?: string
+  /**
+   * What the probe starts: a mode of the agent or its version or help command
+   */
+  kind?: 'run' | 'version' | 'help'
+  must_see: EventName[]
+  optional?: EventName[]
+  forbidden: FindingName[]
+  time_limits?: TimeLimits | null
+}
+/**
+ * TimeLimits bound a run, in seconds.
+ */
+export interface TimeLimits {
+  total?: number
+  first_byte?: number
+  inactivity?: number
+}
+/**
+ * EnvPolicy is env-policy.json: what an error probe takes away from the child, or sets.
+ */
+export interface EnvPolicy {
+  /**
+   * Variable names; {secrets} stands for the agent's own secret names
+   */
+  unset?: string[]
+  set?: {
+    [k: string]: string
+  }
+  /**
+   * Whether home files that hold a {secret} are left out
+   */
+  credential_files?: 'remove' | 'keep'
+}
+/**
+ * Script is script.json: what the model server answers, step by step, one step a model request.
+ */
+export interface Script {
+  description?: string
+  /**
+   * Requests says whether a run without any model request is an error (required, the default) or an answer (optional).
+   */
+  requests?: 'required' | 'optional'
+  usage: Usage
+  /**
+   * @minItems 1
+   */
+  steps: [ScriptStep, ...ScriptStep[]]
+}
+/**
+ * Usage is the token usage that each answer reports.
+ */
+export interface Usage {
+  input_tokens: number
+  cached_tokens: number
+  output_tokens: number
+  reasoning_tokens: number
+}
+/**
+ * ScriptStep is one answer; exactly one of its fields is set. The last step repeats for further requests when Repeat is true; otherwise a request beyond the script is answered with an error and is a finding.
+ */
+export interface ScriptStep {
+  /**
+   * Assistant text in the deltas given
+   */
+  text?: string[]
+  tool?: ToolStep | null
+  error?: ErrorStep | null
+  drop?: DropStep | null
+  stall?: StallStep | null
+  /**
+   * A complete answer without content
+   */
+  empty?: boolean
+  repeat?: boolean
+}
+/**
+ * ToolStep calls a tool. The intent is looked up in the mode's tools; the first one that the CLI offers is called.
+ */
+export interface ToolStep {
+  intent: string
+}
+/**
+ * ErrorStep answers with an HTTP status and a body in the dialect's own error form.
+ */
+export interface ErrorStep {
+  status: number
+  type: string
+  message: string
+  /**
+   * Seconds in the Retry-After header
+   */
+  retry_after?: number
+}
+/**
+ * DropStep sends the start of a text answer and cuts the connection.
+ */
+export interface DropStep {
+  text: string[]
+}
+/**
+ * StallStep sends the start of a text answer and then nothing, with the connection open.
+ */
+export interface StallStep {
+  text: string[]
+  /**
+   * How long the connection stays open
+   */
+  seconds: number
+}
