@@ -1,0 +1,148 @@
+package modelserver
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+// handle answers every request that reaches the port.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
+	if !s.begin() {
+		panic(http.ErrAbortHandler) // cuts the connection; a plain return would answer 200
+	}
+	defer s.running.Done()
+	// A nil value keeps net/http from adding the current time, the only thing that would differ between runs.
+	w.Header()["Date"] = nil
+
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok || r.Host != local.String() {
+		s.refuse(w, FindingHost, exchange{method: r.Method, path: r.URL.Path})
+		return
+	}
+	path, ok := s.below(r.URL.EscapedPath())
+	if !ok {
+		s.refuse(w, FindingPath, exchange{method: r.Method, path: r.URL.Path})
+		return
+	}
+	side := exchange{method: r.Method, path: path}
+	switch s.dialect.match(r.Method, path, r.Header) {
+	case endpointModel:
+		s.model(w, r, path)
+	case endpointListing:
+		s.ledger.pass(side)
+		s.reply(w, http.StatusOK, s.ids(0), s.dialect.listing(s.cfg.Model, s.cfg.Created))
+	case endpointUpgrade:
+		s.ledger.pass(side)
+		s.fail(w, s.ids(0), contract.ErrorStep{Status: http.StatusUpgradeRequired, Type: "invalid_request_error", Message: "Only plain HTTP requests are answered."})
+	default:
+		s.refuse(w, FindingPath, side)
+	}
+}
+
+// below returns what follows the run's prefix in a path. The comparison takes the same time for every wrong prefix.
+func (s *Server) below(path string) (string, bool) {
+	first, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if !ok || subtle.ConstantTimeCompare([]byte(first), []byte(s.cfg.Prefix)) == 0 {
+		return "", false
+	}
+	return "/" + rest, true
+}
+
+// refuse answers like a server that has nothing here, so that a stray caller learns nothing of the run.
+func (s *Server) refuse(w http.ResponseWriter, kind FindingKind, x exchange) {
+	s.ledger.refuse(kind, x)
+	w.WriteHeader(http.StatusNotFound)
+}
+
+// model answers a model request with the next step of the script.
+func (s *Server) model(w http.ResponseWriter, r *http.Request, path string) {
+	body, err := s.readBody(w, r)
+	x := exchange{method: r.Method, path: path, body: body}
+	var req request
+	if err == nil {
+		req, err = s.dialect.parse(path, body)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, errClosing):
+		cut(w)
+		return
+	case errors.Is(err, errTooLarge):
+		s.ledger.refuse(FindingTooLarge, x)
+		s.fail(w, s.ids(0), contract.ErrorStep{Status: http.StatusRequestEntityTooLarge, Type: "invalid_request_error", Message: "The request is too large."})
+		return
+	case errors.Is(err, errEncoding):
+		s.ledger.refuse(FindingEncoding, x)
+		s.fail(w, s.ids(0), contract.ErrorStep{Status: http.StatusUnsupportedMediaType, Type: "invalid_request_error", Message: "The content encoding is not supported."})
+		return
+	default:
+		s.ledger.refuse(FindingMalformed, x)
+		s.fail(w, s.ids(0), contract.ErrorStep{Status: http.StatusBadRequest, Type: "invalid_request_error", Message: "The request could not be read."})
+		return
+	}
+
+	turn, step, finding := s.ledger.take(req, x)
+	switch {
+	case step != nil:
+		s.play(w, r, req, s.ids(turn), *step)
+	case finding == FindingTooMany:
+		s.fail(w, s.ids(0), contract.ErrorStep{Status: http.StatusBadRequest, Type: "script_limit", Message: "The run has made too many model requests."})
+	default:
+		s.fail(w, s.ids(turn), contract.ErrorStep{Status: http.StatusBadRequest, Type: "script_ended", Message: "The script has no further answer."})
+	}
+}
+
+// play answers with one step of the script.
+func (s *Server) play(w http.ResponseWriter, r *http.Request, req request, id ids, step contract.ScriptStep) {
+	a := answer{ids: id, model: s.cfg.Model, created: s.cfg.Created, usage: s.cfg.Script.Usage}
+	switch {
+	case step.Error != nil:
+		s.fail(w, id, *step.Error)
+	case step.Tool != nil:
+		a.call = choose(s.cfg.Tools[step.Tool.Intent], req.offered, s.fill)
+		if a.call == nil {
+			s.ledger.notOffered(step.Tool.Intent)
+			s.fail(w, id, contract.ErrorStep{Status: http.StatusBadRequest, Type: "tool_not_offered", Message: "The request offers no tool that the script can call."})
+			return
+		}
+		s.send(w, req, a)
+	case step.Drop != nil:
+		a.text, a.partial = step.Drop.Text, true
+		s.send(w, req, a)
+		cut(w)
+	case step.Stall != nil:
+		a.text, a.partial = step.Stall.Text, true
+		s.send(w, req, a)
+		s.wait(r, time.Duration(step.Stall.Seconds)*time.Second)
+		cut(w)
+	default: // text, or none for an empty answer
+		a.text = step.Text
+		s.send(w, req, a)
+	}
+}
+
+// wait returns after d, or when the client goes away or the server is closed.
+func (s *Server) wait(r *http.Request, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	case <-s.closing:
+	}
+}
+
+// ids makes the identifiers for a model request; 0 stands for any other request.
+func (s *Server) ids(turn int) ids {
+	if turn == 0 {
+		return ids{canary: s.cfg.Canary}
+	}
+	return ids{canary: s.cfg.Canary, turn: strconv.Itoa(turn)}
+}

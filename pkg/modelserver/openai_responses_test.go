@@ -1,0 +1,158 @@
+package modelserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// The goldens are whole answers, to be read beside the API's description.
+func TestResponsesGolden(t *testing.T) {
+	offered := func(name, namespace string, kind toolKind) *call {
+		return &call{tool: offeredTool{name: name, namespace: namespace, kind: kind}, arguments: map[string]any{"input": "a <b>"}}
+	}
+	answers := map[string]answer{
+		"text":        {text: []string{"one ", "two"}},
+		"empty":       {},
+		"partial":     {text: []string{"one "}, partial: true},
+		"function":    {call: offered("run", "", toolFunction)},
+		"namespace":   {call: offered("sub", "group", toolFunction)},
+		"custom":      {call: offered("edit", "", toolCustom)},
+		"local-shell": {call: offered("local_shell", "", toolShell)},
+	}
+	for name, a := range answers {
+		t.Run(name, func(t *testing.T) {
+			a.ids = ids{canary: "cnry", turn: "3"}
+			a.model, a.created = "test-model", 1700000000
+			a.usage = contract.Usage{InputTokens: 10, CachedTokens: 4, OutputTokens: 5, ReasoningTokens: 2}
+			var got bytes.Buffer
+			for _, e := range (openaiResponses{}).stream(a) {
+				got.WriteString(e.name + " " + string(e.data) + "\n")
+			}
+			if !a.partial {
+				got.WriteString("(not streamed) " + string(openaiResponses{}.whole(a)) + "\n")
+			}
+			file := filepath.Join("testdata", "openai-responses", name+".txt")
+			if *update {
+				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", file, diff)
+			}
+		})
+	}
+}
+
+func TestResponsesNotStreamed(t *testing.T) {
+	_, base := start(t, testConfig(text, contract.ScriptStep{Drop: &contract.DropStep{Text: []string{"one "}}}))
+	request := strings.Replace(modelRequest(), `"stream":true`, `"stream":false`, 1)
+	resp, body, err := ask(t, base, request)
+	if err != nil || resp.Header.Get("Content-Type") != "application/json" {
+		t.Fatalf("content type %q, error %v", resp.Header.Get("Content-Type"), err)
+	}
+	var got struct {
+		Status string
+		Output []struct{ Content []struct{ Text string } }
+		Usage  struct {
+			Total int `json:"total_tokens"`
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != "completed" || got.Usage.Total != 15 || len(got.Output) != 1 || got.Output[0].Content[0].Text != "one two" {
+		t.Errorf("answer %+v", got)
+	}
+
+	_, body, err = ask(t, base, request)
+	if err == nil || json.Valid([]byte(body)) {
+		t.Errorf("a dropped answer is complete: error %v, valid %v", err, json.Valid([]byte(body)))
+	}
+}
+
+func TestResponsesParse(t *testing.T) {
+	tests := []struct {
+		name, body string
+		want       []string // nil: an error
+	}{
+		{"top level", `{"model":"m","input":"x","tools":[{"type":"function","name":"a"},{"type":"web_search"}]}`, []string{"a", "web_search"}},
+		{"nested namespaces", `{"model":"m","input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"namespace","name":"o","tools":[{"type":"custom","name":"a"}]}]}]}`, []string{"n.o.a"}},
+		{
+			"in the input", `{"model":"m","tools":[{"type":"function","name":"a"}],"input":[{"type":"message","tools":7},` +
+				`{"type":"additional_tools","tools":[{"type":"custom","name":"b"}]},{"type":"tool_search_output","tools":[{"type":"function","name":"c"}]},{"type":"additional_tools"}]}`,
+			[]string{"a", "b", "c"},
+		},
+		{"no tools", `{"model":"m","input":[]}`, []string{}},
+		{"input items of another form", `{"model":"m","input":[1]}`, nil},
+		{"tools of another form", `{"model":"m","input":[{"type":"additional_tools","tools":{}}]}`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := openaiResponses{}.parse("/v1/responses", []byte(tt.body))
+			if (err != nil) != (tt.want == nil) {
+				t.Fatalf("parse: %v", err)
+			}
+			var got []string
+			if err == nil {
+				got = []string{}
+			}
+			for _, tool := range req.offered {
+				got = append(got, tool.listed())
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("offered (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func FuzzResponsesParse(f *testing.F) {
+	f.Add([]byte(modelRequest(`{"type":"function","name":"run"}`, `{"type":"namespace","name":"g","tools":[{"type":"custom","name":"s"}]}`)))
+	f.Add([]byte(`{"model":"m","input":"x","tools":[null,1]}`))
+	f.Add([]byte(`{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"custom","name":"run"}]}]}`))
+	f.Add([]byte(`{"model":"m","input":null,"tools":{"type":"namespace"}}`))
+	f.Add([]byte(strings.Repeat(`{"model":"m","input":0,"tools":[{"type":"namespace","tools":[`, 50)))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		req, err := openaiResponses{}.parse("/v1/responses", body)
+		if err != nil {
+			return
+		}
+		if req.model == "" {
+			t.Error("a request without model was accepted")
+		}
+		for _, tool := range req.offered {
+			if c := choose([]contract.Tool{{Name: tool.listed()}}, req.offered, strings.NewReplacer()); c != nil && c.tool.kind != toolFunction && c.tool.kind != toolShell {
+				t.Errorf("a tool of kind %d was chosen without input", c.tool.kind)
+			}
+		}
+	})
+}
+
+func FuzzDecodeBody(f *testing.F) {
+	for _, encoding := range []string{"", "gzip", "zstd", "br"} {
+		f.Add(encoding, []byte(modelRequest()))
+	}
+	f.Add("gzip", []byte(gzipped("text")))
+	f.Add("zstd", []byte(zstded("text")))
+	f.Fuzz(func(t *testing.T, encoding string, body []byte) {
+		const limit = 1 << 10
+		if got, err := decodeBody(bytes.NewReader(body), encoding, limit); err == nil && len(got) > limit {
+			t.Errorf("%d bytes passed a limit of %d", len(got), limit)
+		}
+	})
+}

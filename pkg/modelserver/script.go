@@ -1,0 +1,62 @@
+package modelserver
+
+import (
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+// choose returns the call of the first candidate that the CLI offers and that can be called with its arguments.
+func choose(candidates []contract.Tool, offered []offeredTool, fill *strings.Replacer) *call {
+	for _, candidate := range candidates {
+		for _, tool := range offered {
+			if tool.listed() == candidate.Name && callable(tool, candidate) {
+				return &call{tool: tool, arguments: expand(candidate.Arguments, fill).(map[string]any)}
+			}
+		}
+	}
+	return nil
+}
+
+func callable(tool offeredTool, candidate contract.Tool) bool {
+	switch tool.kind {
+	case toolFunction, toolShell:
+		return true
+	case toolCustom:
+		_, ok := candidate.Arguments["input"].(string)
+		return ok
+	default:
+		return false
+	}
+}
+
+// placeholders returns a replacer of {name} by the value of name.
+func placeholders(vars map[string]string) *strings.Replacer {
+	var pairs []string
+	for name, value := range vars {
+		pairs = append(pairs, "{"+name+"}", value)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// expand copies a JSON value deeply and fills the placeholders of its strings. A nil object becomes an empty one.
+func expand(v any, fill *strings.Replacer) any {
+	switch v := v.(type) {
+	case string:
+		return fill.Replace(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = expand(e, fill)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = expand(e, fill)
+		}
+		return out
+	default:
+		return v
+	}
+}
