@@ -1,5 +1,5 @@
 // Generated from registry/schemas/support-matrix.schema.json; do not edit.
-// schema-sha256: 0e07182ec8b293c001fcde1167020cb15c6f82b02ec5bcd3dbffac9ca136b926
+// schema-sha256: 804a3cb0661e73504a64f42da0459a23e1ac2352a5d54036796f8a4fd2a1b57d
 
 /**
  * Timestamp is a UTC time in ISO 8601 that ends in Z. Records are written in whole seconds; a fraction is read.
@@ -148,7 +148,7 @@ export interface BreakingShape {
  * Policy is what a host should do.
  */
 export interface Policy {
-  allow_run: AllowRun
+  allow_run?: AllowRun
 }
 /**
  * Extensions holds data of other parties under reverse-DNS keys (com.example.field).

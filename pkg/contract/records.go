@@ -244,7 +244,7 @@ type BreakingShape struct {
 
 // Policy is what a host should do.
 type Policy struct {
-	AllowRun AllowRun `json:"allow_run"`
+	AllowRun AllowRun `json:"allow_run,omitempty" jsonschema:"description=Default: block for too_old known_breaking and known_breaking_shape; otherwise warn"`
 }
 
 // ErrorCase is one failure and how a consumer's classifier must read it.

@@ -1,0 +1,204 @@
+package contract
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var agentRules = []Rule{
+	ruleFor(KindAgent, "agent/upstream", "An agent ships somewhere.", func(a Agent, report reporter) {
+		u := a.Upstreams
+		if u.NPM == nil && u.GitHub == nil && u.Homebrew == "" && u.Vendor == "" && a.NotCapturable == "" {
+			report("/upstreams", "no upstream is named", "name one of npm, github, homebrew, vendor, or say in not_capturable why there is none")
+		}
+	}),
+	ruleFor(KindAgent, "agent/names", "Aliases, channels and help pages are named once.", func(a Agent, report reporter) {
+		for i, alias := range a.Aliases {
+			if alias == string(a.ID) {
+				report(pointer("aliases", i), "the alias is the id", "remove it")
+			}
+		}
+		unique(a.Channels, func(c Channel) string { return c.Name }, func(i int) {
+			report(pointer("channels", i, "name"), "the channel is there already", "name it otherwise")
+		})
+		unique(a.Help, func(h HelpCommand) string { return h.Command }, func(i int) {
+			report(pointer("help", i, "command"), "the help page is there already", "keep one of them")
+		})
+	}),
+	ruleFor(KindAgent, "agent/channels", "A channel is a dist-tag or a pattern.", func(a Agent, report reporter) {
+		for i, c := range a.Channels {
+			if (c.DistTag == "") == (c.Pattern == "") {
+				report(pointer("channels", i), "the channel has neither or both of its two forms", "give exactly one of dist_tag and pattern")
+			}
+		}
+	}),
+	ruleFor(KindAgent, "agent/patterns", "Regular expressions compile, and have one group where a version is taken out.", func(a Agent, report reporter) {
+		checkPattern("/version_probe/pattern", a.VersionProbe.Pattern, 1, report)
+		if a.Upstreams.GitHub != nil {
+			checkPattern("/upstreams/github/tag_pattern", a.Upstreams.GitHub.TagPattern, 1, report)
+		}
+		for i, c := range a.Channels {
+			checkPattern(pointer("channels", i, "pattern"), c.Pattern, -1, report)
+		}
+	}),
+	ruleFor(KindAgent, "agent/version-template", "The template of the version line has the version once.", func(a Agent, report reporter) {
+		if strings.Count(a.VersionProbe.Template, "{version}") != 1 {
+			report("/version_probe/template", "the place of the version is not clear", "write the whole line with {version} once")
+		}
+	}),
+	ruleFor(KindAgent, "agent/ranges", "Release ranges can be parsed, and no entry stands behind one that matches everything.", checkAgentRanges),
+	ruleFor(KindAgent, "agent/install", "An install layout has executables, and their paths stay inside the package.", func(a Agent, report reporter) {
+		for i, layout := range a.Install {
+			if len(layout.Bin) == 0 {
+				report(pointer("install", i, "bin"), "no executable is named", "name the executable for each platform")
+			}
+			for _, platform := range slices.Sorted(maps.Keys(layout.Bin)) {
+				if !relPath.MatchString(layout.Bin[platform]) {
+					report(pointer("install", i, "bin", platform), "the path is not a plain relative one", "write a path with / inside the package, without . and .. steps")
+				}
+			}
+		}
+	}),
+	ruleFor(KindAgent, "agent/environment", "Variables have proper names, and one that is passed through is neither set nor secret.", checkEnvironment),
+	ruleFor(KindAgent, "agent/home-files", "Files are written inside the isolated home.", func(a Agent, report reporter) {
+		for i, file := range a.HomeFiles {
+			if !relPath.MatchString(file.Path) {
+				report(pointer("home_files", i, "path"), "the path is not a plain relative one", "write a path with / below the home, without . and .. steps")
+			}
+		}
+	}),
+	ruleFor(KindAgent, "agent/placeholders", "Placeholders are known where they stand.", checkPlaceholders),
+	ruleFor(KindAgent, "agent/hosts", "A host's spawn form names a mode of the agent.", func(a Agent, report reporter) {
+		for i, host := range a.Hosts {
+			declared := slices.ContainsFunc(a.Modes, func(m Mode) bool { return m.ID == host.Mode })
+			if !declared && host.Mode != ModeVersion && host.Mode != ModeHelp {
+				report(pointer("hosts", i, "mode"), "the agent has no such mode", "name a mode of this file, or version or help")
+			}
+		}
+	}),
+}
+
+// unique calls again for each item whose key occurred before.
+func unique[T any](items []T, key func(T) string, again func(i int)) {
+	seen := map[string]bool{}
+	for i, item := range items {
+		if seen[key(item)] {
+			again(i)
+		}
+		seen[key(item)] = true
+	}
+}
+
+// checkPattern compiles a regular expression; groups is the number that it must have, or -1 for any.
+func checkPattern(at, pattern string, groups int, report reporter) {
+	re, err := regexp.Compile(pattern)
+	switch {
+	case err != nil:
+		report(at, "the regular expression does not compile", "use the syntax of Go's regexp package (RE2)")
+	case groups >= 0 && re.NumSubexp() != groups:
+		report(at, "the regular expression has another number of groups", fmt.Sprintf("use %d capturing group, around the version; write others as (?:…)", groups))
+	}
+}
+
+// checkAgentRanges visits every list in which the first entry with a matching range wins.
+func checkAgentRanges(a Agent, report reporter) {
+	firstWins(a.Install, func(l InstallLayout) string { return l.Releases }, "/install", report)
+	firstWins(a.ModelAPI, func(m ModelAPI) string { return m.Releases }, "/model_api", report)
+	for i, file := range a.HomeFiles {
+		checkRange(pointer("home_files", i, "releases"), file.Releases, report)
+	}
+	if a.Runtime != nil {
+		checkRange("/runtime/range", a.Runtime.Range, report)
+	}
+	for i, mode := range a.Modes {
+		at := pointer("modes", i)
+		checkRange(at+"/releases", mode.Releases, report)
+		firstWins(mode.Argv, func(f ArgvForm) string { return f.Releases }, at+"/argv", report)
+		firstWins(mode.Dialects, func(d Dialect) string { return d.Releases }, at+"/dialects", report)
+	}
+}
+
+func firstWins[T any](items []T, releases func(T) string, at string, report reporter) {
+	all := false
+	for i, item := range items {
+		checkRange(at+pointer(i, "releases"), releases(item), report)
+		if all {
+			report(at+pointer(i), "an entry before it matches every release", "put the entry without releases last")
+		}
+		all = all || strings.TrimSpace(releases(item)) == ""
+	}
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+const variableRemedy = "use letters, digits and _, not beginning with a digit"
+
+func checkEnvironment(a Agent, report reporter) {
+	names := func(list []string, at string) {
+		for i, name := range list {
+			if !variableName.MatchString(name) {
+				report(at+pointer(i), "the text is no name of a variable", variableRemedy)
+			}
+		}
+	}
+	names(a.Environment.Pass, "/environment/pass")
+	names(a.Environment.Secrets, "/environment/secrets")
+	checkVariables("/environment/set", a.Environment.Set, report)
+	for i, mode := range a.Modes {
+		checkVariables(pointer("modes", i, "env"), mode.Env, report)
+	}
+	for i, name := range a.Environment.Pass {
+		if _, set := a.Environment.Set[name]; set || slices.Contains(a.Environment.Secrets, name) {
+			report(pointer("environment", "pass", i), "the variable is set or secret as well", "list it in one place: a secret that is passed through would reach a scripted run")
+		}
+	}
+}
+
+func checkVariables(at string, set map[string]string, report reporter) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if !variableName.MatchString(name) {
+			report(at+pointer(name), "the key is no name of a variable", variableRemedy)
+		}
+	}
+}
+
+var (
+	placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+
+	argvPlaceholders = []string{"{cwd}", "{home}", "{model}", "{base_url}", "{prompt}", "{prompt_file}"}
+	envPlaceholders  = append([]string{"{secret}"}, argvPlaceholders...)
+	filePlaceholders = []string{"{base_url}", "{model}", "{cwd}", "{home}", "{secret}"}
+)
+
+func checkPlaceholders(a Agent, report reporter) {
+	check := func(at, text string, known []string) {
+		for _, p := range placeholder.FindAllString(text, -1) {
+			if !slices.Contains(known, p) {
+				report(at, "a placeholder is unknown here", oneOf(known))
+				return
+			}
+		}
+	}
+	variables := func(at string, set map[string]string) {
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			check(at+pointer(name), set[name], envPlaceholders)
+		}
+	}
+	variables("/environment/set", a.Environment.Set)
+	for i, file := range a.HomeFiles {
+		for j, line := range file.Lines {
+			check(pointer("home_files", i, "lines", j), line, filePlaceholders)
+		}
+	}
+	for i, mode := range a.Modes {
+		variables(pointer("modes", i, "env"), mode.Env)
+		for j, form := range mode.Argv {
+			for k, arg := range form.Argv {
+				check(pointer("modes", i, "argv", j, "argv", k), arg, argvPlaceholders)
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package contract
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+var modeRules = []Rule{
+	ruleFor(KindAgent, "mode/id", "A mode has an id of its own, and not one that every agent has.", func(a Agent, report reporter) {
+		unique(a.Modes, func(m Mode) string { return string(m.ID) }, func(i int) {
+			report(pointer("modes", i, "id"), "the id is there already", "name the mode otherwise")
+		})
+		for i, m := range a.Modes {
+			if m.ID == ModeVersion || m.ID == ModeHelp {
+				report(pointer("modes", i, "id"), "every agent has this mode without declaring it", "describe it in version_probe or help, or name the mode otherwise")
+			}
+		}
+	}),
+	ruleFor(KindAgent, "mode/default", "For each release there is one default mode.", checkDefaultMode),
+	ruleFor(KindAgent, "mode/transport", "Family, transport and stdin mode of a mode agree.", func(a Agent, report reporter) {
+		for i, m := range a.Modes {
+			if !slices.Contains(m.Family.Transports(), m.Transport) {
+				report(pointer("modes", i, "transport"), "the family has another framing", oneOf(m.Family.Transports()))
+			}
+			checkStdinMode(pointer("modes", i, "stdin_mode"), m.Family, m.StdinMode, report)
+		}
+	}),
+	ruleFor(KindAgent, "mode/prompt", "A prompt file has its place in argv.", func(a Agent, report reporter) {
+		for i, m := range a.Modes {
+			if m.StdinMode != StdinPromptFile {
+				continue
+			}
+			for j, form := range m.Argv {
+				if !slices.ContainsFunc(form.Argv, func(arg string) bool { return strings.Contains(arg, "{prompt_file}") }) {
+					report(pointer("modes", i, "argv", j, "argv"), "the path of the prompt has no place", "add an argument with {prompt_file}")
+				}
+			}
+		}
+	}),
+	ruleFor(KindAgent, "mode/forbidden-flags", "argv carries a forbidden flag only where the mode says why.", checkForbiddenFlags),
+	ruleFor(KindAgent, "mode/tools", "An intent names at least one tool.", func(a Agent, report reporter) {
+		for i, m := range a.Modes {
+			for _, intent := range slices.Sorted(maps.Keys(m.Tools)) {
+				if tools := m.Tools[intent]; len(tools) == 0 || slices.ContainsFunc(tools, func(t Tool) bool { return t.Name == "" }) {
+					report(pointer("modes", i, "tools", intent), "a tool has no name, or there is none", "name the tools in order of preference")
+				}
+			}
+		}
+	}),
+}
+
+// checkDefaultMode wants a default wherever there is a choice, and no two for the same release.
+func checkDefaultMode(a Agent, report reporter) {
+	none := true
+	for i, m := range a.Modes {
+		if !m.Default {
+			continue
+		}
+		none = false
+		for _, earlier := range a.Modes[:i] {
+			if earlier.Default && RangesOverlap(earlier.Releases, m.Releases) {
+				report(pointer("modes", i, "default"), "another mode is the default of some of the same releases", "keep one default, or make the releases disjoint")
+				break
+			}
+		}
+	}
+	if none && len(a.Modes) > 1 {
+		report("/modes", "no mode is the default", "set default on the mode of a capture that names none")
+	}
+}
+
+func checkForbiddenFlags(a Agent, report reporter) {
+	forbidden := map[string]bool{}
+	for _, f := range a.ForbiddenFlags {
+		forbidden[f.Flag] = true
+	}
+	for i, m := range a.Modes {
+		for _, flag := range slices.Sorted(maps.Keys(m.Allow)) {
+			at := pointer("modes", i, "allow_forbidden", flag)
+			if strings.TrimSpace(m.Allow[flag]) == "" {
+				report(at, "the reason is missing", "say why the mode needs the flag")
+			}
+			if !forbidden[flag] {
+				report(at, "the flag is not forbidden", "remove the exception")
+			}
+		}
+		for j, form := range m.Argv {
+			for k, arg := range form.Argv {
+				flag, _, _ := strings.Cut(arg, "=")
+				if _, allowed := m.Allow[flag]; forbidden[flag] && !allowed {
+					report(pointer("modes", i, "argv", j, "argv", k), "the flag is forbidden", "remove it, or give a reason in allow_forbidden of the mode")
+				}
+			}
+		}
+	}
+}
