@@ -149,6 +149,7 @@ type Mode struct {
 	Releases  string            `json:"releases,omitempty"`
 	Argv      []ArgvForm        `json:"argv" jsonschema:"minItems=1"`
 	Env       map[string]string `json:"env,omitempty"`
+	OutputOf  ModeID            `json:"output_of,omitempty" jsonschema:"description=Mode of this agent whose dialects and tools this one shares"`
 	Dialects  []Dialect         `json:"dialects,omitempty"`
 	Tools     map[string][]Tool `json:"tools,omitempty" jsonschema:"description=Per intent of a script: tools in order of preference; the first that the CLI offers is called"`
 	Allow     map[string]string `json:"allow_forbidden,omitempty" jsonschema:"description=Forbidden flag → why this mode carries it all the same"`
