@@ -1,0 +1,226 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+// Event types that no dialect rule gives.
+const (
+	// Untyped is a JSON frame that no rule names. It is a finding, not a failure.
+	Untyped = "untyped"
+	// TextFrame is a line of a plain family.
+	TextFrame = "text"
+	// Noise is a line of a JSON stream that is not JSON; shapes add its position class.
+	Noise = "noise"
+)
+
+// Dialect is a compiled contract.Dialect: how the frames of one mode are named and read.
+type Dialect struct {
+	Source contract.Dialect
+	// Hash identifies the dialect in evidence records.
+	Hash contract.Hash
+
+	rules    []typeRule
+	exact    map[string]Attr
+	below    []belowRule
+	unions   map[string]string
+	enums    map[string]map[string]bool
+	ambient  map[string]bool
+	events   map[string][]compiledEvent
+	pairs    []compiledPair
+	terminal map[string]bool
+	after    map[string]bool
+}
+
+type typeRule struct {
+	path, then, has pathExpr
+	name            string
+}
+
+type belowRule struct {
+	prefix string
+	attr   Attr
+}
+
+type compiledEvent struct {
+	event  contract.EventName
+	fields map[string]pathExpr
+	when   pathExpr
+}
+
+type compiledPair struct {
+	open, close string
+	id          pathExpr
+}
+
+// Compile checks and indexes a dialect. Errors name the entry at fault.
+func Compile(src contract.Dialect) (*Dialect, error) {
+	data, err := json.Marshal(src)
+	if err != nil {
+		return nil, fmt.Errorf("dialect %s: %w", src.Name, err)
+	}
+	canonical, err := contract.Canonical(data)
+	if err != nil {
+		return nil, fmt.Errorf("dialect %s: %w", src.Name, err)
+	}
+	d := &Dialect{
+		Source: src, Hash: contract.HashBytes(canonical),
+		exact: map[string]Attr{}, unions: map[string]string{}, enums: map[string]map[string]bool{}, ambient: map[string]bool{},
+		events: map[string][]compiledEvent{}, terminal: set(src.Terminal.Events), after: set(src.Terminal.After),
+	}
+	for _, list := range []struct {
+		paths []string
+		attr  Attr
+	}{
+		{src.Opaque, AttrOpaque}, {src.Maps, AttrMap}, {src.IDs, AttrID}, {src.Numbers, AttrNumber},
+		{src.Diagnostics, AttrDiagnostic}, {src.Base64, AttrBase64}, {src.Deltas, AttrDelta},
+	} {
+		for _, path := range list.paths {
+			if prefix, ok := strings.CutSuffix(path, ".*"); ok {
+				d.below = append(d.below, belowRule{prefix, list.attr})
+			} else {
+				d.exact[path] |= list.attr
+			}
+		}
+	}
+	for path, values := range src.Enums {
+		d.enums[path] = set(values)
+	}
+	for _, u := range src.Unions {
+		d.unions[u.Path] = u.Key
+	}
+	for _, a := range src.Ambient {
+		d.ambient[ambientKey(a.EventType, a.Path)] = true
+	}
+	return d, d.compileRules()
+}
+
+func (d *Dialect) compileRules() error {
+	parse := func(where, path string) (pathExpr, error) {
+		if path == "" {
+			return nil, nil
+		}
+		expr, err := parsePath(path)
+		if err != nil {
+			return nil, fmt.Errorf("dialect %s: %s: %w", d.Source.Name, where, err)
+		}
+		return expr, nil
+	}
+	for i, r := range d.Source.EventType {
+		var rule typeRule
+		var err error
+		where := fmt.Sprintf("event_type[%d]", i)
+		if rule.path, err = parse(where, r.Path); err != nil {
+			return err
+		}
+		if rule.then, err = parse(where, r.Then); err != nil {
+			return err
+		}
+		if rule.has, err = parse(where, r.Has); err != nil {
+			return err
+		}
+		if (rule.path == nil) == (rule.has == nil) || (rule.has != nil) != (r.Name != "") {
+			return fmt.Errorf("dialect %s: %s: give either path (with an optional then) or has together with name", d.Source.Name, where)
+		}
+		rule.name = r.Name
+		d.rules = append(d.rules, rule)
+	}
+	for i, e := range d.Source.Events {
+		where := fmt.Sprintf("events[%d]", i)
+		when, err := parse(where, e.When)
+		if err != nil {
+			return err
+		}
+		c := compiledEvent{event: e.Event, when: when, fields: map[string]pathExpr{}}
+		for name, path := range e.Fields {
+			if c.fields[name], err = parse(where, path); err != nil {
+				return err
+			}
+		}
+		d.events[e.EventType] = append(d.events[e.EventType], c)
+	}
+	for i, p := range d.Source.Pairs {
+		id, err := parse(fmt.Sprintf("pairs[%d]", i), p.ID)
+		if err != nil {
+			return err
+		}
+		d.pairs = append(d.pairs, compiledPair{p.Open, p.Close, id})
+	}
+	return nil
+}
+
+// describe fills in what the dialect declares about a path.
+func (d *Dialect) describe(p *Path) {
+	p.Attr |= d.exact[p.Name]
+	for _, b := range d.below {
+		if rest, ok := strings.CutPrefix(p.Name, b.prefix); ok && rest != "" && (rest[0] == '.' || rest[0] == '[') {
+			p.Attr |= b.attr
+		}
+	}
+	p.unionKey = d.unions[p.Name]
+	if values := d.enums[p.Name]; values != nil {
+		p.Attr |= AttrEnum
+		p.Allowed = values
+	}
+}
+
+// EventType names a frame by the first rule that applies.
+func (d *Dialect) EventType(doc *Document) string {
+	if doc.Nodes[0].Kind != '{' {
+		return Untyped
+	}
+	for i := range d.rules {
+		r := &d.rules[i]
+		if r.has != nil {
+			if doc.find(r.has) != nil {
+				return r.name
+			}
+			continue
+		}
+		name, ok := tokenAt(doc, r.path)
+		if !ok {
+			continue
+		}
+		if r.then != nil {
+			if more, ok := tokenAt(doc, r.then); ok {
+				return name + "/" + more
+			}
+		}
+		return name
+	}
+	return Untyped
+}
+
+func tokenAt(doc *Document, expr pathExpr) (string, bool) {
+	n := doc.find(expr)
+	if n == nil || n.Kind != '"' {
+		return "", false
+	}
+	s := n.Text()
+	return s, IsToken(s)
+}
+
+// Ambient reports whether an event type, or a path of it, may come at any time or not at all.
+func (d *Dialect) Ambient(eventType, path string) bool {
+	return d != nil && d.ambient[ambientKey(eventType, path)]
+}
+
+// Terminal reports whether the event type ends a turn.
+func (d *Dialect) Terminal(eventType string) bool { return d != nil && d.terminal[eventType] }
+
+// After reports whether the event type may follow the end of a turn.
+func (d *Dialect) After(eventType string) bool { return d != nil && d.after[eventType] }
+
+func ambientKey(eventType, path string) string { return eventType + "\x00" + path }
+
+func set(values []string) map[string]bool {
+	m := make(map[string]bool, len(values))
+	for _, v := range values {
+		m[v] = true
+	}
+	return m
+}

@@ -1,0 +1,171 @@
+package protocol
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/transcript"
+)
+
+// Pipes are the open ends of a child's standard streams. Drive closes Stdin.
+type Pipes struct {
+	Stdin          io.WriteCloser
+	Stdout, Stderr io.Reader
+}
+
+// Limits bound a run. Zero means no limit.
+type Limits struct {
+	// Total bounds the run, FirstByte the wait for any output, Inactivity the silence after that.
+	Total, FirstByte, Inactivity time.Duration
+	// MaxOutput bounds standard output and error together, in bytes.
+	MaxOutput int64
+}
+
+// Stop says why a drive ended.
+type Stop string
+
+// The reasons. Only StopEOF leaves the child to end by itself; after any other the caller kills it.
+const (
+	StopEOF        Stop = "eof"
+	StopTotal      Stop = "total-timeout"
+	StopFirstByte  Stop = "first-byte-timeout"
+	StopInactivity Stop = "inactivity-timeout"
+	StopOutput     Stop = "output-limit"
+	StopCancelled  Stop = "cancelled"
+)
+
+// Timeout reports whether a time limit ended the drive.
+func (s Stop) Timeout() bool {
+	return s == StopTotal || s == StopFirstByte || s == StopInactivity
+}
+
+// Stream drives a child of a stream family: it writes the prompt as the mode says, records everything byte-exact, and
+// watches the limits. Offsets count from start.
+type Stream struct {
+	Mode   contract.StdinMode
+	Prompt []byte
+	Limits Limits
+	Start  time.Time
+	// Turn reads standard output live, so that a jsonl-open stdin closes when the turn ends; nil elsewhere.
+	Turn *Reader
+	Rec  *transcript.Recorder
+}
+
+// ErrStdinMode reports a mode that this family cannot drive.
+var ErrStdinMode = errors.New("this stdin mode does not belong to a stream family")
+
+// Drive returns when both output streams ended or a limit was hit. It does not wait for the process. After a limit its
+// readers end as soon as the caller kills the child.
+func (s *Stream) Drive(ctx context.Context, p Pipes) (Stop, error) {
+	if s.Mode == contract.StdinRPC {
+		return "", ErrStdinMode
+	}
+	d := &drive{Stream: s, stdin: p.Stdin, stopped: make(chan Stop, 8)}
+	d.last.Store(0)
+	var readers sync.WaitGroup
+	readers.Go(func() { d.copy(p.Stdout, contract.Stdout) })
+	readers.Go(func() { d.copy(p.Stderr, contract.Stderr) })
+	// The prompt is written beside the readers: a child that never reads must not block the limits.
+	go d.write()
+	go func() {
+		readers.Wait()
+		d.stop(StopEOF)
+	}()
+	reason := d.wait(ctx)
+	if reason != StopEOF {
+		d.ended.Store(true)
+	}
+	return reason, nil
+}
+
+type drive struct {
+	*Stream
+	stdin   io.WriteCloser
+	close   sync.Once
+	stopped chan Stop
+	size    atomic.Int64
+	last    atomic.Int64 // offset of the last output, in nanoseconds; 0 before the first
+	ended   atomic.Bool
+}
+
+func (d *drive) ms() int64 { return time.Since(d.Start).Milliseconds() }
+
+func (d *drive) stop(reason Stop) {
+	select {
+	case d.stopped <- reason:
+	default: // somebody has stopped it already
+	}
+}
+
+func (d *drive) write() {
+	if d.Mode == contract.StdinTextPrompt || d.Mode == contract.StdinJSONLOpen {
+		d.Rec.Record(transcript.Entry{Dir: contract.ServerToCLI, Stream: contract.Stdin, AtMs: d.ms(), Ref: "prompt"})
+		// A child that closes its stdin early is an answer, not an error: the transcript shows what it did next.
+		_, _ = d.stdin.Write(d.Prompt)
+	}
+	if d.Mode != contract.StdinJSONLOpen {
+		d.closeStdin()
+	}
+}
+
+func (d *drive) closeStdin() { d.close.Do(func() { _ = d.stdin.Close() }) }
+
+func (d *drive) copy(r io.Reader, stream contract.StreamName) {
+	buf := make([]byte, 64<<10)
+	var lines Lines
+	for {
+		n, err := r.Read(buf)
+		if n > 0 && !d.ended.Load() {
+			d.last.Store(int64(time.Since(d.Start)) | 1)
+			d.Rec.Record(transcript.Entry{Dir: contract.CLIToServer, Stream: stream, AtMs: d.ms(), Data: buf[:n]})
+			if d.Limits.MaxOutput > 0 && d.size.Add(int64(n)) > d.Limits.MaxOutput {
+				d.ended.Store(true)
+				d.stop(StopOutput)
+			}
+			if d.Turn != nil && stream == contract.Stdout && d.Mode == contract.StdinJSONLOpen {
+				_ = lines.Feed(buf[:n], d.turnLine)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// turnLine closes stdin at the frame that ends the turn.
+func (d *drive) turnLine(line []byte) error {
+	f, err := d.Turn.Read(line)
+	if err == nil && d.Turn.Dialect.Terminal(f.EventType) {
+		d.closeStdin()
+	}
+	return err
+}
+
+func (d *drive) wait(ctx context.Context) Stop {
+	defer d.closeStdin()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case reason := <-d.stopped:
+			return reason
+		case <-ctx.Done():
+			return StopCancelled
+		case <-tick.C:
+			now, last := time.Since(d.Start), time.Duration(d.last.Load())
+			switch {
+			case d.Limits.Total > 0 && now > d.Limits.Total:
+				return StopTotal
+			case last == 0 && d.Limits.FirstByte > 0 && now > d.Limits.FirstByte:
+				return StopFirstByte
+			case last > 0 && d.Limits.Inactivity > 0 && now-last > d.Limits.Inactivity:
+				return StopInactivity
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package protocol
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+// Event is a neutral reference event: what a frame means to a host, with the fields that the dialect names.
+type Event struct {
+	Event  contract.EventName         `json:"event"`
+	Fields map[string]json.RawMessage `json:"fields,omitempty"`
+}
+
+// Events reads the reference events of a frame. A frame without a rule gives a raw event; blank lines give none.
+func (r *Reader) Events(f Frame) []Event {
+	if f.EventType == "" {
+		return nil
+	}
+	if r.Dialect == nil {
+		return []Event{{Event: "assistant_text"}}
+	}
+	rules := r.Dialect.events[f.EventType]
+	if f.Doc == nil || len(rules) == 0 {
+		return []Event{{Event: "raw", Fields: map[string]json.RawMessage{"event_type": quote(f.EventType)}}}
+	}
+	var events []Event
+	for _, rule := range rules {
+		if rule.when != nil {
+			if n := f.Doc.find(rule.when); n == nil || n.Kind == 'n' {
+				continue
+			}
+		}
+		e := Event{Event: rule.event}
+		for name, path := range rule.fields {
+			if n := f.Doc.find(path); n != nil {
+				if e.Fields == nil {
+					e.Fields = map[string]json.RawMessage{}
+				}
+				e.Fields[name] = f.Doc.raw(n)
+			}
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// raw copies the text of a node: the value itself, or for a container everything up to its end.
+func (d *Document) raw(n *Node) json.RawMessage {
+	if n.Kind != '{' && n.Kind != '[' {
+		return slices.Clone(json.RawMessage(n.Value))
+	}
+	var out []byte
+	for i := range d.Nodes {
+		if &d.Nodes[i] == n {
+			out, _ = d.Append(out, i, nil)
+			break
+		}
+	}
+	return out
+}
+
+// Append writes the node at i as compact JSON and returns the index behind it. A non-nil scalar is called for every
+// scalar and writes it in its own way.
+func (d *Document) Append(dst []byte, i int, scalar func(dst []byte, n *Node) []byte) ([]byte, int) {
+	n := &d.Nodes[i]
+	switch n.Kind {
+	case '{', '[':
+		dst = append(dst, byte(n.Kind))
+		for j := i + 1; j < n.Next; {
+			if j > i+1 {
+				dst = append(dst, ',')
+			}
+			if key := d.Nodes[j].Key; key != nil {
+				dst = append(append(dst, key...), ':')
+			}
+			dst, j = d.Append(dst, j, scalar)
+		}
+		closing := byte('}')
+		if n.Kind == '[' {
+			closing = ']'
+		}
+		return append(dst, closing), n.Next
+	}
+	if scalar != nil {
+		return scalar(dst, n), n.Next
+	}
+	return append(dst, n.Value...), n.Next
+}
+
+func quote(s string) json.RawMessage {
+	out, err := json.Marshal(s)
+	if err != nil {
+		return json.RawMessage(`""`) // unreachable: strings marshal
+	}
+	return out
+}
+
+// Pair is one side of a declared pair that a frame belongs to.
+type Pair struct {
+	Rule int
+	Open bool
+	// ID is the raw JSON of the id that both sides carry.
+	ID string
+}
+
+// Pairs lists the declared pairs that the frame opens or closes.
+func (r *Reader) Pairs(f Frame) []Pair {
+	if r.Dialect == nil || f.Doc == nil {
+		return nil
+	}
+	var pairs []Pair
+	for i, p := range r.Dialect.pairs {
+		if f.EventType != p.open && f.EventType != p.close {
+			continue
+		}
+		if n := f.Doc.find(p.id); n != nil {
+			pairs = append(pairs, Pair{Rule: i, Open: f.EventType == p.open, ID: string(n.Value)})
+		}
+	}
+	return pairs
+}
+
+// PairNames gives the two event types of a pair rule.
+func (d *Dialect) PairNames(rule int) (open, closing string) {
+	return d.pairs[rule].open, d.pairs[rule].close
+}
