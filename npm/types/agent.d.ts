@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 0a3315f61a332b3a9fa5f664e894f52edbd8cd8f8112e1d1ec59387a345c86a9
+// schema-sha256: e517cb1326e2c0ff3845ec05a39da413fd790e35d769e988f91f6d3573b62043
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -239,6 +239,7 @@ export interface Mode {
   env?: {
     [k: string]: string
   }
+  output_of?: ModeID
   dialects?: Dialect[]
   /**
    * Per intent of a script: tools in order of preference; the first that the CLI offers is called
