@@ -1,0 +1,15 @@
+// Package isolation runs one child process where it can reach nothing but what it was given, and leaves
+// nothing of it behind.
+//
+// On Linux a Box is a set of new namespaces (mount, network, pid, ipc, uts, and user when the caller is not
+// root). Open starts this very binary a second time as their init, which is why every program that opens a Box
+// calls Main first. The init has an empty environment and one socket to its parent. It brings up loopback,
+// opens a listener there and hands its descriptor over, so that the parent serves a port that only the child
+// can reach. It starts the child without privileges, reaps whatever is orphaned, and reports the child's own
+// exit. When the socket closes, or the parent dies, the init ends, and the kernel kills all that is left in its
+// pid namespace; a new session, a double fork or an ignored signal is no way out.
+//
+// Elsewhere, or when isolation is switched off, a Box is a process group on the host's network: the group is
+// killed at the end, and a descendant that has left it gets away. On Windows only the child itself is killed.
+// Box.Isolation says which of these a run had.
+package isolation

@@ -1,0 +1,253 @@
+package isolation
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// initName is the argv[0] by which a program knows that it is to be the init of a box.
+const initName = "agent-contracts-box"
+
+// hostname is the same in every box, so that no transcript tells machines apart.
+const hostname = "sandbox"
+
+// Main makes the program the init of a box when Open started it as one, and does not return then; otherwise it
+// returns at once. It must be the first call of main, and of TestMain, in every program that opens a Box.
+func Main() {
+	if len(os.Args) == 1 && os.Args[0] == initName && os.Getpid() == 1 {
+		runInit()
+		os.Exit(0)
+	}
+}
+
+// runInit serves the parent until it closes the socket. A fault ends the box; the parent sees that as the
+// socket's end, and there is nobody else to tell.
+func runInit() {
+	// Credentials and restrictions are a thread's own, and a child inherits those of the thread that starts it.
+	runtime.LockOSThread()
+	// A pid namespace ends with its init. With handlers, a child of the same user does not end it by a signal;
+	// handlers, unlike ignored signals, are not inherited. Three real-time signals are out of Go's hands: by them
+	// a child may end its own box, which Wait then reports as ErrClosed.
+	died := make(chan os.Signal, 1)
+	signal.Notify(died, syscall.SIGCHLD)
+	signal.Notify(make(chan os.Signal))
+
+	unix.Umask(0o022) // the same in every box
+	closeOnExec()
+	control := os.NewFile(3, "parent")
+	c, err := net.FileConn(control)
+	if err != nil {
+		return
+	}
+	_ = control.Close() // c has a copy
+	conn, ok := c.(*net.UnixConn)
+	if !ok {
+		return
+	}
+	m, _, err := receive(conn)
+	if err != nil || m.Setup == nil {
+		return
+	}
+	if !answerSetup(conn, m.Setup) {
+		return
+	}
+	i := &initProcess{conn: conn, drop: m.Setup.Drop, alive: map[int]bool{}}
+	i.serve(died)
+}
+
+// closeOnExec keeps from the children whatever descriptors the parent itself had inherited.
+func closeOnExec() {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return // the descriptors that this package makes are closed on exec anyway
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
+// answerSetup sets the box up and sends the listener, or what went wrong.
+func answerSetup(conn *net.UnixConn, s *setup) (ok bool) {
+	r := &ready{}
+	l, err := enter()
+	if err == nil {
+		r.OwnProc = mountProc() == nil // a masked /proc, as in containers, cannot be replaced; all else still holds
+		if s.Drop {
+			err = reveal(toStrings(s.Readable), toStrings(s.Writable))
+		}
+	}
+	if err == nil {
+		err = confine(s.Drop)
+	}
+	if err != nil {
+		r.Fault = faultOf(err)
+		_ = send(conn, message{Ready: r}) // when the parent is gone, the init ends next
+		return false
+	}
+	defer l.Close() // the parent has it now
+	raw, err := l.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var sent error
+	if err := raw.Control(func(fd uintptr) { sent = send(conn, message{Ready: r}, int(fd)) }); err != nil {
+		return false
+	}
+	return sent == nil
+}
+
+// enter makes the new namespaces usable and listens on their loopback.
+func enter() (*net.TCPListener, error) {
+	if err := loopbackUp(); err != nil {
+		return nil, fmt.Errorf("bringing up loopback: %w", refusal(err))
+	}
+	if err := unix.Sethostname([]byte(hostname)); err != nil {
+		return nil, fmt.Errorf("setting the host name: %w", refusal(err))
+	}
+	if err := mountsPrivate(); err != nil {
+		return nil, fmt.Errorf("separating the mounts: %w", refusal(err))
+	}
+	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return nil, fmt.Errorf("listening on loopback: %w", err)
+	}
+	return l, nil
+}
+
+func loopbackUp() error {
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(s)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	if err := unix.IoctlIfreq(s, unix.SIOCGIFFLAGS, lo); err != nil {
+		return err
+	}
+	lo.SetUint16(lo.Uint16() | unix.IFF_UP)
+	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
+}
+
+// confine takes away what children must not have; they inherit it from this thread. Whatever else is to hold
+// for every child, such as a Landlock ruleset, belongs here.
+func confine(drop bool) error {
+	// Nobody may look into the init, though its user may be the child's.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("closing the init to its children: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("forbidding new privileges: %w", err)
+	}
+	if drop {
+		return nil // root's capabilities go with its user id, and changing that needs them
+	}
+	// Two elements: version 3 has 64 bits in two halves. The ambient set is emptied with the permitted one.
+	none := [2]unix.CapUserData{}
+	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+		return fmt.Errorf("dropping capabilities: %w", err)
+	}
+	return nil
+}
+
+// An initProcess starts and reaps on the one thread that confine has dealt with.
+type initProcess struct {
+	conn  *net.UnixConn
+	drop  bool
+	alive map[int]bool // the children that the parent asked for
+}
+
+type request struct {
+	message
+	files []*os.File
+}
+
+// serve does what the parent asks until it closes the socket.
+func (i *initProcess) serve(died <-chan os.Signal) {
+	requests := make(chan request)
+	go func() {
+		defer close(requests)
+		for {
+			m, files, err := receive(i.conn)
+			if err != nil {
+				return
+			}
+			requests <- request{m, files}
+		}
+	}()
+	for {
+		var err error
+		select {
+		case r, open := <-requests:
+			switch {
+			case !open:
+				return
+			case r.Start != nil:
+				err = i.start(r.Start, r.files)
+			case r.Signal != nil && i.alive[r.Signal.PID]:
+				_ = syscall.Kill(r.Signal.PID, syscall.Signal(r.Signal.Signal)) // the child may just have ended
+			}
+		case <-died:
+			err = i.reap()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// start starts a child and tells the parent. The error is of the socket.
+func (i *initProcess) start(s *start, stdio []*os.File) error {
+	attr := &syscall.ProcAttr{
+		Dir: string(s.Dir), Env: toStrings(s.Env), Sys: &syscall.SysProcAttr{Setsid: true},
+	}
+	for _, f := range stdio {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	if i.drop {
+		attr.Sys.Credential = &syscall.Credential{Uid: nobody, Gid: nobody} // and no other groups
+	}
+	pid, err := syscall.ForkExec(string(s.Path), toStrings(s.Argv), attr)
+	closeAll(stdio)
+	b := &begun{PID: pid}
+	if err != nil {
+		b.Fault = faultOf(err)
+	} else {
+		i.alive[pid] = true
+	}
+	return send(i.conn, message{Begun: b})
+}
+
+// reap takes every process that has ended, and tells the parent of those that it asked for. One SIGCHLD may
+// stand for several.
+func (i *initProcess) reap() error {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil || pid == 0 {
+			return nil // nobody, or nobody who has ended
+		}
+		if !i.alive[pid] {
+			continue
+		}
+		delete(i.alive, pid)
+		if err := send(i.conn, message{Ended: &childExit{PID: pid, Exit: exitOfStatus(status)}}); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package isolation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+// ErrRefused says that this machine does not give the namespaces that a Box needs. The error that wraps it
+// names what was refused and the ways out.
+var ErrRefused = errors.New("namespaces are refused here")
+
+// ErrClosed says that the box ended, by Close, by its context or by a fault, before its child did. The child
+// is dead then.
+var ErrClosed = errors.New("the box ended before the child did")
+
+// Options say what a Box is made of. All paths are absolute and exist when Open is called.
+type Options struct {
+	// Enabled asks for namespaces where the system has them. False is --no-isolation: a process group on the
+	// host's network.
+	Enabled bool
+
+	// Readable are directories and files outside of the run folder that the child must be able to read and
+	// execute. Each keeps its path. Directories on the way that are closed to the child's user are replaced,
+	// inside the box only, by empty ones that lead to the given paths and nowhere else; so is a given directory
+	// that is itself closed, entry by entry. What is deeper must be readable by other users as it is.
+	Readable []string
+
+	// Writable are run folders. When the child gets a user of its own they belong to that user from Open to
+	// Close, with all that is in them, and afterwards to the owner that the folder had before.
+	Writable []string
+
+	// Exe is the program to start as the init of the box; it must call Main first. Default: the running program.
+	Exe string
+}
+
+// A Box is a place to run a child in. Its methods may be called from several goroutines.
+type Box struct {
+	listener  net.Listener
+	isolation contract.Isolation
+	runner    runner
+	stop      func() bool // ends the watch on the context
+	once      sync.Once
+	err       error // of the first Close
+}
+
+// A runner is one kind of box.
+type runner interface {
+	// start runs c with stdio as its descriptors 0 to 2, which stay open here, and fills in child.
+	start(c Command, child *Child, stdio [3]*os.File) error
+	// close kills everything and returns when nothing is left.
+	close() error
+}
+
+// Open makes a box. When ctx ends, everything in the box is killed; Close is still needed. The error wraps
+// ErrRefused when the kernel does not give the namespaces.
+func Open(ctx context.Context, o Options) (*Box, error) {
+	for _, p := range append(append([]string{}, o.Readable...), o.Writable...) {
+		if !filepath.IsAbs(p) {
+			return nil, fmt.Errorf("opening a box: %q is not an absolute path: give one", p)
+		}
+		if _, err := os.Stat(p); err != nil {
+			return nil, fmt.Errorf("opening a box: a readable or writable path must exist: %w", err)
+		}
+	}
+	b, err := open(ctx, o)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, fmt.Errorf("opening a box: %w", err)
+	}
+	return b, nil
+}
+
+// Listener is a TCP listener on a free port of 127.0.0.1 as the child sees it. The caller serves it; Close
+// closes it.
+func (b *Box) Listener() net.Listener { return b.listener }
+
+// Isolation says what the child cannot reach. The namespace "pid" is listed only when the child's /proc shows
+// the box alone. The user is "unprivileged" when the child has a user of its own, and "same" when it has the
+// caller's, stripped of every capability.
+func (b *Box) Isolation() contract.Isolation { return b.isolation }
+
+// A Command is a program to run.
+type Command struct {
+	Path string   // absolute; also the program's argv[0]
+	Args []string // after argv[0]
+	Env  []string // "NAME=value"; nothing is inherited
+	Dir  string   // working directory, absolute
+}
+
+// Start runs c in a new session, with pipes as its standard descriptors. The error wraps fs.ErrNotExist or
+// fs.ErrPermission when that is the reason, and ErrClosed when the box is gone.
+func (b *Box) Start(c Command) (*Child, error) {
+	if !filepath.IsAbs(c.Path) || !filepath.IsAbs(c.Dir) {
+		return nil, fmt.Errorf("starting %q in %q: both must be absolute paths", c.Path, c.Dir)
+	}
+	for _, s := range c.Env {
+		if !strings.Contains(s, "=") {
+			return nil, fmt.Errorf("starting %s: an entry of its environment is not of the form NAME=value", c.Path)
+		}
+	}
+	child := &Child{done: make(chan struct{})}
+	far, err := child.pipes()
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", c.Path, err)
+	}
+	err = b.runner.start(c, child, far)
+	closeAll(far[:])
+	if err != nil {
+		closeAll([]*os.File{child.Stdin, child.Stdout, child.Stderr})
+		return nil, fmt.Errorf("starting %s in %s: %w", c.Path, c.Dir, err)
+	}
+	return child, nil
+}
+
+// Close kills everything in the box and returns when nothing is left of it. What children wrote before can
+// still be read from their pipes. A second Close gives the answer of the first.
+func (b *Box) Close() error {
+	b.once.Do(func() {
+		b.stop()
+		b.err = b.runner.close()
+		// The caller's server has often closed it already; there is nothing to do about an error either way.
+		_ = b.listener.Close()
+	})
+	return b.err
+}
