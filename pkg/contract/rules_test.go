@@ -1,0 +1,170 @@
+package contract
+
+import (
+	"strings"
+	"testing"
+)
+
+type object = map[string]any
+type list = []any
+
+// Each case changes a valid record so that it breaks one rule of its kind, at one place.
+var brokenRules = []struct {
+	file    string // of testdata/valid
+	rule    string
+	pointer string
+	changes map[string]any
+}{
+	{"all-fields.observation.json", "observation/cli-version", "/cli_version", object{"/cli_version": "Unknown"}},
+	{"all-fields.observation.json", "observation/stdin-mode", "/command/stdin_mode", object{"/command/stdin_mode": "rpc"}},
+	{"all-fields.observation.json", "observation/implicit-mode", "/protocol_family", object{"/command/mode": "version"}},
+	{"all-fields.observation.json", "observation/argv-template", "/command/argv_template/6", object{"/command/argv_template/6": "/home/someone/project"}},
+	{"all-fields.observation.json", "observation/argv-template", "/command/argv_template/6", object{"/command/argv_template/6": "--dir=C:\\work"}},
+	{"all-fields.observation.json", "observation/argv-template", "/command/argv_template/6", object{"/command/argv_template/6": "~/x"}},
+	{"all-fields.observation.json", "observation/raw-public", "/capture/raw_artifact_visibility", object{"/capture/raw_artifact_visibility": "public"}},
+	{"all-fields.observation.json", "observation/shape-path", "/shape/path", object{"/shape/path": "shapes/plain/sha256-" + strings.Repeat("0", 64) + ".shape.json"}},
+	{"all-fields.observation.json", "observation/vocabulary", "/shape/vocabulary/tools", object{"/shape/vocabulary/tools": list{"b", "a"}}},
+	{"all-fields.observation.json", "observation/golden", "/parser_replay/golden", object{"/parser_replay/status": "compatible"}},
+	{"spec-example.observation.json", "observation/golden", "/parser_replay/golden", object{"/parser_replay/status": gone{}}},
+	{"spec-example.observation.json", "observation/golden", "/parser_replay/golden", object{"/parser_replay/golden": "goldens/reference/json-event-stream/sha256-" + strings.Repeat("0", 64) + ".events.json"}},
+	{"spec-example.observation.json", "schema/format", "/capture/captured_at", object{"/capture/captured_at": "2026-02-30T10:00:00Z"}},
+	{"spec-example.observation.json", "schema/pattern", "/capture/captured_at", object{"/capture/captured_at": "2026-02-20T10:00:00+01:00"}},
+	{"spec-example.observation.json", "schema/type", "/capture/captured_at", object{"/capture/captured_at": 1}},
+	{"spec-example.observation.json", "schema/pattern", "/capture/raw_stdout_sha256", object{"/capture/raw_stdout_sha256": "sha256:" + strings.Repeat("A", 64)}},
+	{"spec-example.observation.json", "schema/type", "/capture/raw_stdout_sha256", object{"/capture/raw_stdout_sha256": 7}},
+	{"spec-example.observation.json", "schema/pattern", "/capture/workflow_run_url", object{"/capture/workflow_run_url": "http://example.com/"}},
+	{"spec-example.observation.json", "schema/pattern", "/redaction/tool_version", object{"/redaction/tool_version": "latest"}},
+	{"spec-example.observation.json", "schema/pattern", "/install/source", object{"/install/source": ""}},
+	{"spec-example.observation.json", "schema/pattern", "/parser_replay/open_design_commit", object{"/parser_replay/open_design_commit": "main"}},
+	{"spec-example.observation.json", "schema/pattern", "/shape/path", object{"/shape/path": "shapes/plain/x.shape.json"}},
+	{"spec-example.observation.json", "schema/minimum", "/schema_version", object{"/schema_version": 0}},
+	{"spec-example.observation.json", "schema/type", "/schema_version", object{"/schema_version": 1.5}},
+	{"spec-example.observation.json", "schema/type", "/schema_version", object{"/schema_version": "1"}},
+	{"spec-example.observation.json", "schema/key", "/extensions/plain", object{"/extensions": object{"plain": 1}}},
+	{"all-fields.evidence.json", "evidence/promotions", "/promotions/1/to", object{"/promotions/1/to": "runtime_observed"}},
+	{"all-fields.evidence.json", "evidence/promotions", "/promotions/1/at", object{"/promotions/1/at": "2026-06-01T00:00:00Z"}},
+	{"all-fields.evidence.json", "evidence/reproduction", "/promotions/1/to", object{"/reproduction_url": nil}},
+	{"all-fields.evidence.json", "evidence/isolation", "/isolation/namespaces", object{"/isolation/kind": "process-group", "/isolation/network": "host"}},
+	{"all-fields.evidence.json", "evidence/isolation", "/isolation/network", object{"/isolation/namespaces": list{"mount"}}},
+	{"all-fields.source-evidence.json", "source-evidence/shape-path", "/derived_shape/path", object{"/protocol_family": "plain/v1"}},
+	{"all-fields.source-evidence.json", "schema/min-length", "/source_refs/0", object{"/source_refs/0": ""}},
+	{"all-fields.shape.json", "shape/signature", "/signature", object{"/exit": "nonzero"}},
+	{"all-fields.shape.json", "shape/transport", "/transport", object{"/transport": "plain", "/signature": nil}},
+	{"all-fields.shape.json", "shape/frame-count", "/frame_count", object{"/frame_count": 3, "/signature": nil}},
+	{"all-fields.shape.json", "shape/event-types", "/event_types", object{"/event_types": list{"thread.started", "item.completed"}, "/signature": nil}},
+	{"all-fields.shape.json", "shape/event-types", "/event_types", object{"/event_types/-": "turn.failed", "/signature": nil}},
+	{"all-fields.shape.json", "shape/frame-kinds", "/frame_shapes/1", object{"/frame_shapes/1/event_type": "thread.started", "/event_types": list{"thread.started"}, "/signature": nil}},
+	{"all-fields.shape.json", "shape/direction", "/frame_shapes/0/stream", object{"/frame_shapes/0/stream": "stdin", "/signature": nil}},
+	{"all-fields.shape.json", "shape/direction", "/frame_shapes/0/direction", object{"/frame_shapes/0/stream": "stdin", "/frame_shapes/0/direction": "server->cli", "/signature": nil}},
+	{"no-frames.shape.json", "shape/direction", "/frame_shapes/0", object{"/frame_shapes/0/event_type": "exit", "/event_types": list{"exit"}, "/signature": nil}},
+	{"all-fields.shape.json", "shape/paths", "/frame_shapes/0/paths/1/path", object{"/frame_shapes/0/paths/1/path": "$.a b", "/signature": nil}},
+	{"all-fields.shape.json", "shape/paths", "/frame_shapes/0/paths/2", object{"/frame_shapes/0/paths/2/path": "$.thread_id", "/frame_shapes/0/enums": object{}, "/signature": nil}},
+	{"all-fields.shape.json", "shape/enums", "/frame_shapes/0/enums/{key}", object{"/frame_shapes/0/enums": object{"$.thread_id": list{"a"}}, "/signature": nil}},
+	{"all-fields.shape.json", "shape/enums", "/frame_shapes/0/enums/{key}", object{"/frame_shapes/0/enums": object{"$.role": list{"a"}}, "/signature": nil}},
+	{"all-fields.shape.json", "shape/enums", "/frame_shapes/0/enums/{key}", object{"/frame_shapes/0/enums": object{"$.type": list{"b", "a"}}, "/signature": nil}},
+	{"all-fields.shape.json", "shape/enums", "/frame_shapes/0/enums/{key}/0", object{"/frame_shapes/0/enums": object{"$.type": list{"free text"}}, "/signature": nil}},
+	{"spec-range.support-matrix.json", "matrix/ranges", "/agents/0/version_ranges/0", object{"/agents/0/version_ranges/0": "recent"}},
+	{"spec-range.support-matrix.json", "matrix/ranges", "/agents/0/version_ranges/0", object{"/agents/0/version_ranges/0": ""}},
+	{"spec-range.support-matrix.json", "matrix/platforms", "/agents/0/platforms/2", object{"/agents/0/platforms/-": "unknown"}},
+	{"spec-range.support-matrix.json", "matrix/claim-level", "/agents/0/support_status", object{"/agents/0/observed_shapes/0/validity_level": "server_variant"}},
+	{"spec-range.support-matrix.json", "matrix/known-breaking", "/agents/0/known_breaking_shapes", object{"/agents/0/known_breaking_shapes": gone{}, "/agents/0/support_status": "known_breaking_shape"}},
+	{"spec-range.support-matrix.json", "matrix/evidence", "/agents/0/known_breaking_shapes/0/evidence", object{"/agents/0/known_breaking_shapes/0/evidence": "http://example.com/"}},
+	{"spec-range.support-matrix.json", "matrix/evidence", "/agents/0/known_breaking_shapes/0/evidence/1", object{"/agents/0/known_breaking_shapes/0/evidence": list{"reports/x.md", "../x"}}},
+	{"spec-variants.support-matrix.json", "matrix/shapes", "/agents/0/server_variants/0/shape", object{"/agents/0/server_variants/0/shape": "sha256:" + strings.Repeat("0", 64)}},
+	{"spec-range.support-matrix.json", "matrix/last-observed", "/agents/0/last_observed_at", object{"/agents/0/last_observed_at": "2026-06-27T10:00:01Z"}},
+	{"spec-range.support-matrix.json", "matrix/latest", "/agents/0/latest_seen", object{"/agents/0/latest_seen": "0.132.9"}},
+	{"all-fields.support-matrix.json", "matrix/disjoint", "/agents/1", object{"/agents/1/version_ranges/0": "0.133.5"}},
+	{"spec-example.error-case.json", "error-case/classification", "/expected_failure_classification", object{"/classifier_input/result": "success"}},
+	{"success.error-case.json", "error-case/classification", "/expected_failure_classification", object{"/classifier_input/result": "cancelled"}},
+	{"all-fields.agent.json", "agent/upstream", "/upstreams", object{"/upstreams": object{}}},
+	{"all-fields.agent.json", "agent/names", "/aliases/0", object{"/aliases/0": "example"}},
+	{"all-fields.agent.json", "agent/names", "/channels/1/name", object{"/channels/1/name": "latest"}},
+	{"all-fields.agent.json", "agent/names", "/help/1/command", object{"/help/1/command": ""}},
+	{"all-fields.agent.json", "agent/channels", "/channels/0", object{"/channels/0/dist_tag": gone{}}},
+	{"all-fields.agent.json", "agent/patterns", "/version_probe/pattern", object{"/version_probe/pattern": "("}},
+	{"all-fields.agent.json", "agent/patterns", "/version_probe/pattern", object{"/version_probe/pattern": "(a)(b)"}},
+	{"all-fields.agent.json", "agent/patterns", "/channels/1/pattern", object{"/channels/1/pattern": "(?<n>"}},
+	{"all-fields.agent.json", "agent/version-template", "/version_probe/template", object{"/version_probe/template": "example"}},
+	{"all-fields.agent.json", "agent/ranges", "/install/0/releases", object{"/install/0/releases": "old"}},
+	{"all-fields.agent.json", "agent/ranges", "/install/1", object{"/install/0/releases": gone{}}},
+	{"all-fields.agent.json", "agent/ranges", "/runtime/range", object{"/runtime/range": "twenty"}},
+	{"all-fields.agent.json", "agent/install", "/install/1/bin", object{"/install/1/bin": object{}}},
+	{"all-fields.agent.json", "agent/install", "/install/1/bin/linux-x64", object{"/install/1/bin/linux-x64": "../bin/x"}},
+	{"all-fields.agent.json", "agent/environment", "/environment/pass/0", object{"/environment/pass/0": "A-B"}},
+	{"all-fields.agent.json", "agent/environment", "/environment/pass/0", object{"/environment/pass/0": "EXAMPLE_KEY"}},
+	{"all-fields.agent.json", "agent/environment", "/modes/0/env/{key}", object{"/modes/0/env": object{"A B": "x"}}},
+	{"all-fields.agent.json", "agent/home-files", "/home_files/0/path", object{"/home_files/0/path": "/etc/passwd"}},
+	{"all-fields.agent.json", "agent/placeholders", "/modes/0/argv/1/argv/2", object{"/modes/0/argv/1/argv/2": "{secret}"}},
+	{"all-fields.agent.json", "agent/placeholders", "/home_files/0/lines/0", object{"/home_files/0/lines/0": "{prompt}"}},
+	{"all-fields.agent.json", "agent/hosts", "/hosts/0/mode", object{"/hosts/0/mode": "other"}},
+	{"all-fields.agent.json", "mode/id", "/modes/2/id", object{"/modes/1/id": "file"}},
+	{"all-fields.agent.json", "mode/id", "/modes/1/id", object{"/modes/1/id": "version"}},
+	{"all-fields.agent.json", "mode/default", "/modes", object{"/modes/0/default": gone{}}},
+	{"all-fields.agent.json", "mode/default", "/modes/1/default", object{"/modes/1/default": true}},
+	{"all-fields.agent.json", "mode/transport", "/modes/0/transport", object{"/modes/0/transport": "json-rpc"}},
+	{"all-fields.agent.json", "mode/transport", "/modes/1/stdin_mode", object{"/modes/1/stdin_mode": "none"}},
+	{"all-fields.agent.json", "mode/prompt", "/modes/2/argv/0/argv", object{"/modes/2/argv/0/argv": list{"run"}}},
+	{"all-fields.agent.json", "mode/forbidden-flags", "/modes/0/argv/1/argv/1", object{"/modes/0/argv/1/argv/1": "--no-sandbox=true"}},
+	{"all-fields.agent.json", "mode/forbidden-flags", "/modes/0/allow_forbidden/{key}", object{"/modes/0/allow_forbidden/--yes": " "}},
+	{"all-fields.agent.json", "mode/forbidden-flags", "/modes/0/allow_forbidden/{key}", object{"/modes/0/allow_forbidden/--other": "why"}},
+	{"all-fields.agent.json", "mode/tools", "/modes/0/tools/{key}", object{"/modes/0/tools/list-files": list{}}},
+	{"all-fields.agent.json", "dialect/event-type", "/modes/0/dialects/0/event_type/0", object{"/modes/0/dialects/0/event_type/0/name": "both"}},
+	{"all-fields.agent.json", "dialect/event-type", "/modes/0/dialects/0/event_type/1", object{"/modes/0/dialects/0/event_type/1/name": gone{}}},
+	{"all-fields.agent.json", "dialect/paths", "/modes/0/dialects/0/event_type/0/path", object{"/modes/0/dialects/0/event_type/0/path": "type"}},
+	{"all-fields.agent.json", "dialect/paths", "/modes/0/dialects/0/events/0/fields/id", object{"/modes/0/dialects/0/events/0/fields/id": "$.a[].id"}},
+	{"all-fields.agent.json", "dialect/paths", "/modes/0/dialects/0/opaque/0", object{"/modes/0/dialects/0/opaque/0": "$.*.a"}},
+	{"all-fields.agent.json", "dialect/paths", "/modes/0/dialects/0/unions/0/path", object{"/modes/0/dialects/0/unions/0/path": "content"}},
+	{"all-fields.agent.json", "dialect/terminal", "/modes/0/dialects/0/terminal", object{"/modes/0/dialects/0/terminal/events": gone{}}},
+	{"all-fields.agent.json", "dialect/enums", "/modes/0/dialects/0/enums/{key}", object{"/modes/0/dialects/0/enums/$.approval": list{"free text"}}},
+	{"all-fields.agents-index.json", "agents-index/order", "/agents/1/id", object{"/agents/1/id": "a"}},
+	{"all-fields.releases.json", "releases/unique", "/releases/1", object{"/releases/1/upstream": "npm"}},
+	{"all-fields.releases.json", "releases/unique", "/channels/1/name", object{"/channels/-": object{"name": "latest", "version": "1.0.0"}}},
+	{"all-fields.diagnostics.json", "diagnostics/unique", "/templates/1/id", object{"/templates/-": object{"id": "retry", "text": "another text", "class": "auth", "source": "s", "match": list{"another text"}, "no_match": list{"x"}}}},
+	{"all-fields.diagnostics.json", "diagnostics/holes", "/templates/0/text", object{"/templates/0/holes/delay": gone{}}},
+	{"all-fields.diagnostics.json", "diagnostics/holes", "/templates/0/holes/more", object{"/templates/0/holes/more": "int"}},
+	{"all-fields.diagnostics.json", "diagnostics/holes", "/templates/0/holes/delay", object{"/templates/0/holes/delay": "word"}},
+	{"all-fields.diagnostics.json", "diagnostics/literal", "/templates/0/text", object{"/templates/0/text": "{count}: {total} {delay}"}},
+	{"all-fields.diagnostics.json", "diagnostics/ranges", "/templates/0/releases", object{"/templates/0/releases": "old"}},
+	{"all-fields.probe.json", "probe/files", "/fixture_files/{key}", object{"/fixture_files/..~1x": "x"}},
+	{"all-fields.probe.json", "probe/events", "/expected_min_events/optional/0", object{"/expected_min_events/optional/0": "done"}},
+	{"all-fields.probe.json", "probe/time-limits", "/expected_min_events/time_limits/inactivity", object{"/expected_min_events/time_limits/inactivity": 31}},
+	{"spec-example.expected-min-events.json", "probe/events", "/forbidden/2", object{"/forbidden/-": "raw_secret"}},
+	{"spec-example.expected-min-events.json", "probe/time-limits", "/time_limits/first_byte", object{"/time_limits": object{"first_byte": 121}}},
+	{"all-fields.env-policy.json", "probe/environment", "/unset/0", object{"/unset/0": "{other}"}},
+	{"all-fields.probe.json", "probe/environment", "/env_policy/unset/1", object{"/env_policy/unset/1": "EXAMPLE_MODE"}},
+	{"all-fields.script.json", "probe/step", "/steps/0", object{"/steps/0/empty": true}},
+	{"all-fields.script.json", "probe/step", "/steps/0", object{"/steps/0": object{}}},
+	{"all-fields.probe.json", "probe/repeat", "/script/steps/0/repeat", object{"/script/steps/0/repeat": true}},
+	{"all-fields.script.json", "probe/text", "/steps/0/text", object{"/steps/0/text": list{" "}}},
+}
+
+func TestRules(t *testing.T) {
+	files := testFiles(t, "valid")
+	broken := map[string]bool{}
+	for _, tt := range brokenRules {
+		broken[tt.rule] = true
+		kind := kindOfTestFile(t, tt.file)
+		data := edit(t, files[tt.file], tt.changes)
+		if _, resign := tt.changes["/signature"]; resign {
+			signature, err := SignatureOf(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data = edit(t, data, object{"/signature": string(signature)})
+		}
+		problems := Validate(kind, tt.file, data)
+		if len(problems) != 1 || problems[0].Rule != tt.rule || problems[0].Pointer != tt.pointer {
+			t.Errorf("%s with %v: want %s at %s, got:\n%v", tt.file, tt.changes, tt.rule, tt.pointer, problems)
+		}
+	}
+	ids := map[string]bool{}
+	for _, rule := range Rules() {
+		if ids[rule.ID] || rule.Purpose == "" || len(rule.Kinds) == 0 {
+			t.Errorf("rule %q is listed twice, or lacks purpose or kinds", rule.ID)
+		}
+		ids[rule.ID] = true
+		if !broken[rule.ID] {
+			t.Errorf("no case breaks the rule %s", rule.ID)
+		}
+	}
+}
