@@ -33,11 +33,11 @@ const maxOutput = 64 << 20
 // npmGrace is how long npm's streams may stay open after npm was killed.
 const npmGrace = 5 * time.Second
 
-// commonFlags go with every command. The prefix keeps npm from adopting a project above the working directory.
-// npm's default of 10 and then 60 seconds between retries would make "no network" take over a minute.
+// commonFlags go with every command. The prefix keeps npm from adopting a project above the working directory; both
+// flags after it are needed against a user who set npm to install globally. npm's default of 10 and then 60 seconds between retries would make "no network" take over a minute.
 func commonFlags(dir string) []string {
 	return []string{
-		"--json", "--prefix", dir, "--location=project", "--no-update-notifier", "--loglevel=error",
+		"--json", "--prefix", dir, "--location=project", "--no-global", "--no-update-notifier", "--loglevel=error",
 		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000",
 	}
 }

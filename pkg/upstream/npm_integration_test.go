@@ -4,6 +4,7 @@ package upstream
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -75,6 +76,9 @@ func TestRealReleases(t *testing.T) {
 func TestRealInstall(t *testing.T) {
 	platform := contract.PlatformOf(runtime.GOOS, runtime.GOARCH)
 	n := &NPM{CacheDir: t.TempDir()}
+	// Settings with which npm would otherwise install elsewhere, in another form, in part or not at all.
+	n.Env = append(os.Environ(), "npm_config_location=global", "npm_config_global=true", "npm_config_dry_run=true",
+		"npm_config_omit=optional", "npm_config_install_strategy=linked")
 	installed, err := n.Install(t.Context(), realAgent(), "0.133.0", platform)
 	if err != nil {
 		t.Fatal(err)
