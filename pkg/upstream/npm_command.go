@@ -34,7 +34,8 @@ const maxOutput = 64 << 20
 const npmGrace = 5 * time.Second
 
 // commonFlags go with every command. The prefix keeps npm from adopting a project above the working directory; both
-// flags after it are needed against a user who set npm to install globally. npm's default of 10 and then 60 seconds between retries would make "no network" take over a minute.
+// flags after it are needed against a user who set npm to install globally. npm's default of 10 and then 60 seconds
+// between retries would make "no network" take over a minute.
 func commonFlags(dir string) []string {
 	return []string{
 		"--json", "--prefix", dir, "--location=project", "--no-global", "--no-update-notifier", "--loglevel=error",
