@@ -39,6 +39,7 @@ var modeRules = []Rule{
 		}
 	}),
 	ruleFor(KindAgent, "mode/forbidden-flags", "argv carries a forbidden flag only where the mode says why.", checkForbiddenFlags),
+	ruleFor(KindAgent, "mode/output-of", "A mode that shares another one's output names a mode of its own family that has output of its own.", checkOutputOf),
 	ruleFor(KindAgent, "mode/tools", "An intent names at least one tool.", func(a Agent, report reporter) {
 		for i, m := range a.Modes {
 			for _, intent := range slices.Sorted(maps.Keys(m.Tools)) {
@@ -67,6 +68,24 @@ func checkDefaultMode(a Agent, report reporter) {
 	}
 	if none && len(a.Modes) > 1 {
 		report("/modes", "no mode is the default", "set default on the mode of a capture that names none")
+	}
+}
+
+func checkOutputOf(a Agent, report reporter) {
+	for i, m := range a.Modes {
+		if m.OutputOf == "" {
+			continue
+		}
+		at := pointer("modes", i, "output_of")
+		j := slices.IndexFunc(a.Modes, func(other Mode) bool { return other.ID == m.OutputOf })
+		switch {
+		case j < 0 || j == i || a.Modes[j].OutputOf != "":
+			report(at, "the mode named has no output of its own", "name another mode of this file that has dialects itself")
+		case a.Modes[j].Family != m.Family || a.Modes[j].Transport != m.Transport:
+			report(at, "the mode named has another family or framing", "share the output of a mode with the same family and transport")
+		case len(m.Dialects) > 0 || len(m.Tools) > 0:
+			report(at, "the mode has dialects or tools of its own as well", "leave them out, or leave out output_of")
+		}
 	}
 }
 
