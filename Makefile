@@ -1,0 +1,45 @@
+# What people and workflows run. Every target works in a fresh checkout with Go and Node.
+
+export CGO_ENABLED = 0
+
+# RE2 makes the secret scan of redaction many times faster (docs/decisions/0004).
+TAGS ?= gore2regex
+BIN  ?= bin/agent-contracts
+
+GOLANGCI_LINT = go tool -modfile=tools/golangci-lint.mod golangci-lint
+ACTIONLINT    = go tool -modfile=tools/actionlint.mod actionlint
+
+.PHONY: run test lint build generate bench integration integration-all help
+
+run: ## Capture one release of one real CLI against the scripted model server, into ./out
+	go run -tags $(TAGS) ./cmd/agent-contracts run codex@0.133.0
+
+test: ## All hermetic tests: loopback only, no real CLI
+	go test -tags $(TAGS) ./...
+
+lint: ## Formatting, vet, linters, workflows, and the builds for Windows and macOS
+	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$files" ]; then echo "run gofmt -w on:"; echo "$$files"; exit 1; fi
+	go vet -tags $(TAGS) ./...
+	$(GOLANGCI_LINT) run ./...
+	$(ACTIONLINT)
+	GOOS=windows go build -o /dev/null ./cmd/agent-contracts
+	GOOS=darwin go build -o /dev/null ./cmd/agent-contracts
+
+build: ## The binary, at BIN
+	go build -tags $(TAGS) -trimpath -o $(BIN) ./cmd/agent-contracts
+
+generate: ## Schemas and TypeScript types from the Go types
+	npm run --silent generate
+
+bench: ## Benchmarks
+	go test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
+
+# Tests against real CLIs are named TestReal… and carry the build tag integration.
+integration: ## Real CLIs against the scripted model server; a missing part is a failure
+	go test -tags $(TAGS),integration -run '^TestReal' -count=1 -timeout 40m ./...
+
+integration-all: ## The same with what is too large for every change (build tag integration_all)
+	go test -tags $(TAGS),integration,integration_all -run '^TestReal' -count=1 -timeout 180m ./...
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
