@@ -1,0 +1,75 @@
+package scan
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cleanText is a transcript entry as the redactor writes it. It holds every placeholder.
+const cleanText = `{"dir":"server->client","stream":"stdout","at_ms":12,"data":"{\"type\":\"message\",\"text\":\"<text>\",\"path\":\"<path>\",\"cwd\":\"<cwd>\",` +
+	`\"home\":\"<home>\",\"url\":\"<url>\",\"id\":\"<id:1>\",\"at\":\"<timestamp>\",\"email\":\"<email>\",\"token\":\"<token>\",\"account\":\"<account>\",` +
+	`\"version\":\"<version>\",\"duration\":\"<duration>\",\"api_key\":\"<key:1>\",\"kind\":\"<enum>\",\"input_tokens\":0,\"at\":\"1970-01-01T00:00:00Z\",` +
+	`\"until\":\"2000-01-01T00:00:00Z\",\"session_token\":\"00000000-0000-4000-8000-000000000001\",\"secret\":\"PHRleHQ+\",\"link\":\"https://redacted.invalid/\"}\n"}`
+
+// gitleaksControls are made-up values of well-known rules of gitleaks. They prove that its patterns, keywords and
+// entropy checks are in force; each is put together here, so that this file holds nothing that looks real.
+var gitleaksControls = []struct{ rule, text string }{
+	{"gitleaks/github-pat", "gh" + "p_FAKE0fake1FAKE2fake3FAKE4fake5FAKE6fa"},
+	{"gitleaks/aws-access-token", "AK" + "IAFAKEFAKE2345QRST"},
+	{"gitleaks/npm-access-token", "np" + "m_FAKE0fake1FAKE2fake3FAKE4fake5FAKE6f"},
+	{"gitleaks/generic-api-key", `my_credential_auth = "f4k3` + `Qx7Lm2Zt9Rv5Wb8Nc1"`},
+	{"gitleaks/private-key", "-----BEGIN PRIVATE" + " KEY-----\n" + strings.Repeat("FAKEfake", 12) + "\n-----END PRIVATE KEY-----"},
+}
+
+// control is a text and the rule that must find something in it. Name says which it is without quoting it.
+type control struct{ rule, name, text string }
+
+// Alive is the positive control: it proves that a clean text gives no hit, and that the first example of each
+// rule, each canary and each known value gives one when it is put into the clean text, as it stands, inside an escaped JSON
+// string and in base64. The error lists every rule that failed; without one, "no hits" means something.
+func (s *Scanner) Alive() error {
+	if hits := s.Scan([]byte(cleanText)); len(hits) > 0 {
+		return fmt.Errorf("the scanner finds something in a text of placeholders (%s, %d in all): a canary or known value is too common, choose another", hits[0], len(hits))
+	}
+	var dead []string
+	for _, c := range s.controls() {
+		for _, form := range []struct {
+			name string
+			wrap func(string) string
+		}{{plain, func(t string) string { return t }}, {"json", inJSON}, {"base64", inBase64}} {
+			hits := s.Scan([]byte(cleanText + "\n" + form.wrap(" "+c.text+" ") + "\n"))
+			if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Rule == c.rule }) {
+				dead = append(dead, fmt.Sprintf("%s (%s)", c.name, form.name))
+			}
+		}
+	}
+	if len(dead) > 0 {
+		return fmt.Errorf("the scanner does not find its own controls, so a clean result proves nothing: %s", strings.Join(dead, ", "))
+	}
+	return nil
+}
+
+// controls lists what Alive injects.
+func (s *Scanner) controls() []control {
+	var all []control
+	for _, r := range Rules() {
+		all = append(all, control{r.ID, r.ID, r.Match[0]})
+	}
+	for _, c := range gitleaksControls {
+		all = append(all, control{c.rule, c.rule, c.text})
+	}
+	return append(all, s.exact.controls()...)
+}
+
+func inJSON(text string) string {
+	once, _ := json.Marshal(text) // a string always encodes
+	twice, _ := json.Marshal(string(once))
+	return string(twice)
+}
+
+func inBase64(text string) string {
+	return base64.StdEncoding.EncodeToString([]byte("... " + text + " ..."))
+}
