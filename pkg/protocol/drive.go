@@ -22,6 +22,8 @@ type Pipes struct {
 type Limits struct {
 	// Total bounds the run, FirstByte the wait for any output, Inactivity the silence after that.
 	Total, FirstByte, Inactivity time.Duration
+	// Drain is how long the pipes may stay open after the process itself has ended: something that it started holds them.
+	Drain time.Duration
 	// MaxOutput bounds standard output and error together, in bytes.
 	MaxOutput int64
 }
@@ -29,9 +31,11 @@ type Limits struct {
 // Stop says why a drive ended.
 type Stop string
 
-// The reasons. Only StopEOF leaves the child to end by itself; after any other the caller kills it.
+// The reasons. After StopEOF the child ends by itself; after StopHeld it has ended, but what it started has not; after
+// any other the caller kills it.
 const (
 	StopEOF        Stop = "eof"
+	StopHeld       Stop = "pipes-held"
 	StopTotal      Stop = "total-timeout"
 	StopFirstByte  Stop = "first-byte-timeout"
 	StopInactivity Stop = "inactivity-timeout"
@@ -54,6 +58,8 @@ type Stream struct {
 	// Turn reads standard output live, so that a jsonl-open stdin closes when the turn ends; nil elsewhere.
 	Turn *Reader
 	Rec  *transcript.Recorder
+	// Exited is closed when the process itself has ended. Silence is no fault after that.
+	Exited <-chan struct{}
 }
 
 // ErrStdinMode reports a mode that this family cannot drive.
@@ -150,14 +156,23 @@ func (d *drive) wait(ctx context.Context) Stop {
 	defer d.closeStdin()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	exited := d.Exited
+	var drained <-chan time.Time
 	for {
 		select {
 		case reason := <-d.stopped:
 			return reason
+		case <-exited:
+			exited, drained = nil, time.After(d.Limits.Drain)
+		case <-drained:
+			return StopHeld
 		case <-ctx.Done():
 			return StopCancelled
 		case <-tick.C:
 			now, last := time.Since(d.Start), time.Duration(d.last.Load())
+			if drained != nil {
+				continue
+			}
 			switch {
 			case d.Limits.Total > 0 && now > d.Limits.Total:
 				return StopTotal
