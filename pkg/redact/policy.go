@@ -1,0 +1,87 @@
+package redact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
+)
+
+// Version is the semantic version of the redaction rules. A rule that changes what survives raises it.
+const Version = "0.1.0"
+
+// Policy says what may survive in one transcript.
+type Policy struct {
+	Family    contract.Family
+	Transport contract.Transport
+	// Dialect reads the frames; nil for plain families.
+	Dialect *protocol.Dialect
+	// Literals are the probe's own published texts: prompt, scripted replies and errors, names and contents of its files.
+	Literals []string
+	// Vocabulary holds tool names and model ids that are public: the script's, the agent record's, the CLI's offer.
+	Vocabulary []string
+	// Templates recognise messages.
+	Templates *Templates
+	// Cwd and Home are spellings of the run's own folders; they become <cwd> and <home>. Empty when a file is read back.
+	Cwd, Home []string
+	// Scanner is the second gate. It is required.
+	Scanner *scan.Scanner
+}
+
+// Failure says which rule stopped a redaction and where. It never carries the value.
+type Failure struct {
+	// Rule is an id such as structure/undeclared-map or scan/canary.
+	Rule string `json:"rule"`
+	// Entry is the number of the transcript entry, counted from 1.
+	Entry int `json:"entry"`
+	// Path is the JSON path inside the frame where one is known.
+	Path string `json:"path,omitempty"`
+	// Remedy says what a maintainer can do.
+	Remedy string `json:"remedy"`
+}
+
+func (f *Failure) Error() string {
+	where := fmt.Sprintf("entry %d", f.Entry)
+	if f.Path != "" {
+		where += " at " + f.Path
+	}
+	return fmt.Sprintf("redaction failed: %s: %s; %s", f.Rule, where, f.Remedy)
+}
+
+// LiteralsOf collects the published texts of a probe.
+func LiteralsOf(p contract.Probe) []string {
+	var out []string
+	add := func(texts ...string) {
+		for _, t := range texts {
+			if t != "" {
+				out = append(out, t)
+				if trimmed := strings.TrimSpace(t); trimmed != t {
+					out = append(out, trimmed)
+				}
+			}
+		}
+	}
+	add(p.Prompt)
+	for name, content := range p.Files {
+		add(name, content)
+	}
+	if p.Script != nil {
+		for _, step := range p.Script.Steps {
+			add(strings.Join(step.Text, ""))
+			if step.Error != nil {
+				add(step.Error.Message)
+			}
+			if step.Drop != nil {
+				add(strings.Join(step.Drop.Text, ""))
+			}
+			if step.Stall != nil {
+				add(strings.Join(step.Stall.Text, ""))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,276 @@
+package redact
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+	"github.com/open-design/agent-cli-contracts/pkg/transcript"
+)
+
+// redactor holds the state of one transcript.
+type redactor struct {
+	policy   Policy
+	reader   *protocol.Reader
+	literals map[string]bool
+	public   map[string]bool
+	ids      *ids
+	keys     map[string]bool // vocabulary: keys seen under opaque paths
+	names    [][]byte        // per path index: the sanitized member name
+	deltas   *deltas
+	entry    int
+	class    stderrClass
+}
+
+func newRedactor(p Policy) (*redactor, error) {
+	if p.Scanner == nil {
+		return nil, errors.New("redact: a policy without a scanner cannot pass anything")
+	}
+	reader, err := protocol.NewReader(p.Family, p.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	r := &redactor{policy: p, reader: reader, literals: map[string]bool{}, public: map[string]bool{}, ids: newIDs(), keys: map[string]bool{}}
+	for _, l := range p.Literals {
+		r.literals[l] = true
+	}
+	for _, v := range p.Vocabulary {
+		r.public[v] = true
+	}
+	return r, nil
+}
+
+func (r *redactor) fail(rule, path, remedy string) *Failure {
+	return &Failure{Rule: rule, Entry: r.entry, Path: path, Remedy: remedy}
+}
+
+// line sanitizes one line of standard output, newline included.
+func (r *redactor) line(dst, line []byte) ([]byte, error) {
+	f, err := r.reader.Read(line)
+	if err != nil {
+		return nil, r.fail("structure/undeclared-map", "", err.Error())
+	}
+	end := line[len(bytes.TrimRight(line, "\r\n")):]
+	switch {
+	case f.EventType == "":
+		return append(dst, end...), nil
+	case f.Doc == nil:
+		dst = append(dst, r.message(bytes.TrimRight(line, "\r\n"))...)
+	default:
+		if dst, _, err = r.value(dst, f.Doc, 0); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, end...), nil
+}
+
+// message sanitizes a line of text: one of the probe's literals, a known message, or text.
+func (r *redactor) message(text []byte) string {
+	s := strings.ToValidUTF8(string(text), "\uFFFD")
+	if r.literals[s] {
+		return s
+	}
+	if known, _, ok := r.policy.Templates.Recognise(s); ok {
+		return known
+	}
+	return placeText
+}
+
+// stderrLine sanitizes one line of standard error and classifies what is left of it.
+func (r *redactor) stderrLine(dst, line []byte) []byte {
+	text := bytes.TrimRight(line, "\r\n")
+	end := line[len(text):]
+	if len(bytes.TrimSpace(text)) == 0 {
+		return append(dst, end...)
+	}
+	message := r.message(text)
+	if _, class, ok := r.policy.Templates.Recognise(message); ok {
+		r.class.add(class)
+	} else {
+		r.class.add(contract.StderrUnknown)
+	}
+	return append(append(dst, message...), end...)
+}
+
+// value writes the sanitized node at i and returns the index behind it.
+func (r *redactor) value(dst []byte, doc *protocol.Document, i int) ([]byte, int, error) {
+	n := &doc.Nodes[i]
+	switch n.Kind {
+	case '{', '[':
+		dst = append(dst, byte(n.Kind))
+		for j := i + 1; j < n.Next; {
+			if j > i+1 {
+				dst = append(dst, ',')
+			}
+			var err error
+			if child := &doc.Nodes[j]; child.Key != nil {
+				if dst, err = r.key(dst, n.Path, child); err != nil {
+					return nil, 0, err
+				}
+				dst = append(dst, ':')
+			}
+			if dst, j, err = r.value(dst, doc, j); err != nil {
+				return nil, 0, err
+			}
+		}
+		if n.Kind == '{' {
+			return append(dst, '}'), n.Next, nil
+		}
+		return append(dst, ']'), n.Next, nil
+	case '"':
+		if n.Path.Attr&protocol.AttrDelta != 0 && r.deltas != nil {
+			return appendString(dst, r.deltas.next(n.Text())), n.Next, nil
+		}
+		return appendString(dst, r.str(n.Text(), n.Path.Attr, n.Path.Allowed)), n.Next, nil
+	case '0':
+		return append(dst, number(n.Value, n.Path.Attr)...), n.Next, nil
+	}
+	return append(dst, n.Value...), n.Next, nil
+}
+
+// key writes a member name. Names are checked once per path; the keys of declared maps are data and get a number.
+func (r *redactor) key(dst []byte, parent *protocol.Path, child *protocol.Node) ([]byte, error) {
+	index := child.Path.Index
+	if index < len(r.names) && r.names[index] != nil {
+		return append(dst, r.names[index]...), nil
+	}
+	if parent.Attr&protocol.AttrMap != 0 {
+		name := (&protocol.Node{Value: child.Key}).Text()
+		if r.public[name] || r.literals[name] {
+			return append(dst, child.Key...), nil
+		}
+		return appendString(dst, "<key:"+strconv.Itoa(r.ids.number(name))+">"), nil
+	}
+	name := child.Path.Key
+	if !isFieldName(name) {
+		if parent.Attr&protocol.AttrOpaque != 0 {
+			return appendString(dst, "<key:"+strconv.Itoa(r.ids.number(name))+">"), nil
+		}
+		return nil, r.fail("structure/undeclared-map", safePath(parent), "a key there looks like data: declare the object in the dialect's maps or opaque paths")
+	}
+	if parent.Attr&protocol.AttrOpaque != 0 {
+		r.keys[name] = true
+	}
+	if index >= len(r.names) {
+		r.names = append(r.names, make([][]byte, index+64-len(r.names))...)
+	}
+	r.names[index] = appendString(nil, name)
+	return append(dst, r.names[index]...), nil
+}
+
+// safePath is a path for messages: only keys that passed the field-name rule lead to it.
+func safePath(p *protocol.Path) string {
+	for q := p; q != nil; q = q.Parent {
+		if q.Key != "" && !isFieldName(q.Key) {
+			return "$"
+		}
+	}
+	return p.Name
+}
+
+// Redact sanitizes a raw transcript into a spool in dir. The error is a *Failure when a rule stopped it; nothing
+// sanitized exists then.
+func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
+	r, err := newRedactor(p)
+	if err != nil {
+		return nil, err
+	}
+	if r.deltas, err = deltasOf(raw, p, r.literals); err != nil {
+		return nil, err
+	}
+	rec, err := transcript.NewRecorder(dir)
+	if err != nil {
+		return nil, err
+	}
+	stdout, stderr := protocol.Lines{Whole: p.Transport == contract.TransportJSON}, protocol.Lines{}
+	var out []byte
+	var at int64
+	emit := func(stream contract.StreamName, data []byte) error {
+		if err := r.scan(data); err != nil {
+			return err
+		}
+		rec.Record(transcript.Entry{Dir: contract.CLIToServer, Stream: stream, AtMs: at, Data: data})
+		return nil
+	}
+	onStdout := func(line []byte) error {
+		if out, err = r.line(out[:0], line); err != nil {
+			return err
+		}
+		return emit(contract.Stdout, out)
+	}
+	onStderr := func(line []byte) error {
+		out = r.stderrLine(out[:0], line)
+		return emit(contract.Stderr, out)
+	}
+	flush := func() error { return errors.Join(stdout.Flush(onStdout), stderr.Flush(onStderr)) }
+	err = raw.Each(func(e transcript.Entry) error {
+		r.entry++
+		at = e.AtMs
+		switch {
+		case e.Frame != nil:
+			return r.fail("structure/frame", "", "this family has no frames in its transcript")
+		case e.Dir == contract.CLIToServer && e.Stream == contract.Stdout:
+			return stdout.Feed(e.Data, onStdout)
+		case e.Dir == contract.CLIToServer:
+			return stderr.Feed(e.Data, onStderr)
+		case e.Dir == contract.ServerToCLI:
+			if e.Ref == "" {
+				e.Ref, e.Data = "redacted", nil
+			}
+		case e.Event == contract.EventExit || e.Event == contract.EventTimeout || e.Event == contract.EventKill:
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		rec.Record(e)
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err == nil {
+		err = r.alive()
+	}
+	store, finishErr := rec.Finish()
+	if err != nil || finishErr != nil {
+		if store != nil {
+			_ = store.Close()
+		}
+		var tooLong *protocol.LineTooLongError
+		if errors.As(err, &tooLong) {
+			return nil, r.fail("structure/line", "", tooLong.Error())
+		}
+		return nil, errors.Join(err, finishErr)
+	}
+	return r.sanitized(store), nil
+}
+
+func (r *redactor) sanitized(store *transcript.Raw) *Sanitized {
+	keys := make([]string, 0, len(r.keys))
+	for k := range r.keys {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return &Sanitized{store: store, policy: r.policy, class: r.class.value(), keys: keys}
+}
+
+// scan is the second gate: the sanitized text in all decoded forms.
+func (r *redactor) scan(text []byte) error {
+	if hits := r.policy.Scanner.Line(text); len(hits) > 0 {
+		return r.fail("scan/"+hits[0].Rule, "", "sanitized text still matches a secret rule: tighten the dialect or the templates that let it through")
+	}
+	return nil
+}
+
+// alive proves that the scanner would have seen something.
+func (r *redactor) alive() error {
+	if err := r.policy.Scanner.Alive(); err != nil {
+		return fmt.Errorf("redact: the scanner does not fire, so a clean result proves nothing: %w", err)
+	}
+	return nil
+}
