@@ -1,0 +1,78 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+)
+
+// invariants watches what a dialect promises about a whole run: the session comes first, a turn ends as declared and
+// nothing follows, and what one frame opens another closes. A broken promise is a violation, not part of the hash.
+type invariants struct {
+	dialect   *protocol.Dialect
+	frames    int
+	terminals int
+	late      bool
+	open      map[pairKey]bool
+	broken    map[string]bool
+}
+
+type pairKey struct {
+	rule int
+	id   string
+}
+
+func newInvariants(d *protocol.Dialect) *invariants {
+	return &invariants{dialect: d, open: map[pairKey]bool{}, broken: map[string]bool{}}
+}
+
+func (v *invariants) broke(what string) { v.broken[what] = true }
+
+func (v *invariants) frame(r *protocol.Reader, f protocol.Frame) {
+	v.frames++
+	if v.dialect == nil {
+		return
+	}
+	src := v.dialect.Source
+	if v.frames == 1 && src.Session != "" && f.EventType != src.Session {
+		v.broke(fmt.Sprintf("session: the first frame is not %s", src.Session))
+	}
+	if v.terminals > 0 && !v.dialect.Terminal(f.EventType) && !v.dialect.After(f.EventType) {
+		v.broke("terminal: a frame follows the end of the turn")
+	}
+	if v.dialect.Terminal(f.EventType) {
+		v.terminals++
+	}
+	for _, p := range r.Pairs(f) {
+		key := pairKey{p.Rule, p.ID}
+		if p.Open {
+			v.open[key] = true
+			continue
+		}
+		delete(v.open, key)
+	}
+}
+
+// finish gives the violations, sorted.
+func (v *invariants) finish() []string {
+	if v.dialect != nil && v.frames > 0 {
+		if want := v.dialect.Source.Terminal.PerTurn; want > 0 && v.terminals != want {
+			v.broke(fmt.Sprintf("terminal: %s of the turn's end instead of %d", times(v.terminals), want))
+		}
+		for key := range v.open {
+			open, closing := v.dialect.PairNames(key.rule)
+			v.broke(fmt.Sprintf("pair: %s without %s", open, closing))
+		}
+	}
+	return sorted(v.broken)
+}
+
+func times(n int) string {
+	if n == 0 {
+		return "no frame"
+	}
+	if n == 1 {
+		return "one frame"
+	}
+	return fmt.Sprintf("%d frames", n)
+}
