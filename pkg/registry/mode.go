@@ -1,0 +1,114 @@
+package registry
+
+import (
+	"fmt"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+	"github.com/open-design/agent-cli-contracts/pkg/redact"
+)
+
+// Mode is a mode of an agent resolved for one release: what starts, and how its output is read.
+type Mode struct {
+	ID        contract.ModeID
+	Family    contract.Family
+	Transport contract.Transport
+	Stdin     contract.StdinMode
+	Argv      []string
+	Env       map[string]string
+	Tools     map[string][]contract.Tool
+	// Dialect reads the frames; nil for plain modes.
+	Dialect *protocol.Dialect
+	// TextEvent is what a line of a plain mode means.
+	TextEvent contract.EventName
+}
+
+// ResolveMode resolves a mode for a release. The modes "version" and "help" exist for every agent; an empty id is the
+// agent's default mode.
+func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion) (Mode, error) {
+	if id == contract.ModeVersion {
+		return Mode{ID: id, Family: contract.FamilyPlain, Transport: contract.TransportPlain, Stdin: contract.StdinNone, Argv: a.VersionProbe.Argv, TextEvent: "version_reported"}, nil
+	}
+	src, err := findMode(a, id, version)
+	if err != nil {
+		return Mode{}, err
+	}
+	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Env: src.Env, Tools: src.Tools, TextEvent: "assistant_text"}
+	if ok, err := contract.MatchRange(src.Releases, string(version)); err != nil || !ok {
+		return m, fmt.Errorf("mode %s of %s does not exist in release %s (%s)", src.ID, a.ID, version, src.Releases)
+	}
+	form, ok := First(src.Argv, version, func(f contract.ArgvForm) string { return f.Releases })
+	if !ok {
+		return m, fmt.Errorf("mode %s of %s has no argv for release %s: add a range to registry/agents/%s.json", src.ID, a.ID, version, a.ID)
+	}
+	m.Argv = form.Argv
+	if src.OutputOf != "" {
+		shared, err := findMode(a, src.OutputOf, version)
+		if err != nil {
+			return m, fmt.Errorf("mode %s of %s: output_of: %w", src.ID, a.ID, err)
+		}
+		src.Dialects, m.Tools = shared.Dialects, shared.Tools
+	}
+	if src.Family == contract.FamilyPlain {
+		return m, nil
+	}
+	d, ok := First(src.Dialects, version, func(d contract.Dialect) string { return d.Releases })
+	if !ok {
+		return m, fmt.Errorf("mode %s of %s has no dialect for release %s: add a range to registry/agents/%s.json", src.ID, a.ID, version, a.ID)
+	}
+	m.Dialect, err = protocol.Compile(d)
+	return m, err
+}
+
+// findMode finds a mode by id; without one, the default of the release.
+func findMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion) (contract.Mode, error) {
+	var known []string
+	for _, m := range a.Modes {
+		exists, err := contract.MatchRange(m.Releases, string(version))
+		if m.ID == id || (id == "" && err == nil && exists && (m.Default || len(a.Modes) == 1)) {
+			return m, nil
+		}
+		known = append(known, string(m.ID))
+	}
+	return contract.Mode{}, &UnknownError{"mode of " + string(a.ID), string(id), append(known, string(contract.ModeVersion))}
+}
+
+// First is the rule of every ranged list of an agent record: the first entry whose range holds the version.
+func First[T any](list []T, version contract.CLIVersion, releases func(T) string) (T, bool) {
+	for _, entry := range list {
+		if ok, err := contract.MatchRange(releases(entry), string(version)); err == nil && ok {
+			return entry, true
+		}
+	}
+	var zero T
+	return zero, false
+}
+
+// ModelAPI gives the model API that a release speaks.
+func ModelAPI(a contract.Agent, version contract.CLIVersion) (contract.ModelAPI, bool) {
+	return First(a.ModelAPI, version, func(m contract.ModelAPI) string { return m.Releases })
+}
+
+// Policy says what may survive in a transcript of a mode, for the probes named. The caller adds what only a run
+// knows: its folders, and the scanner.
+func (c *Catalog) Policy(a contract.Agent, m Mode, version contract.CLIVersion, probes ...contract.Probe) (redact.Policy, error) {
+	p := redact.Policy{Family: m.Family, Transport: m.Transport, Dialect: m.Dialect}
+	for _, probe := range probes {
+		p.Literals = append(p.Literals, redact.LiteralsOf(probe)...)
+	}
+	if api, ok := ModelAPI(a, version); ok {
+		p.Vocabulary = append(p.Vocabulary, api.Model)
+	}
+	var templates []contract.DiagnosticTemplate
+	if m.ID == contract.ModeVersion {
+		templates = append(templates, contract.DiagnosticTemplate{ID: "version", Text: a.VersionProbe.Template, Holes: map[string]string{"version": "version"}, Class: "diagnostic"})
+	}
+	for _, t := range c.Diagnostics[a.ID] {
+		if ok, err := contract.MatchRange(t.Releases, string(version)); err == nil && ok {
+			templates = append(templates, t)
+		}
+	}
+	var err error
+	p.Templates, err = redact.CompileTemplates(templates, p.Literals)
+	return p, err
+}

@@ -1,0 +1,151 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+// A transaction is a folder .pending-<name> in the tree's root. It counts from the moment that its commit marker
+// exists: readers see its files in place, and the next writer moves them.
+const (
+	pendingPrefix = ".pending-"
+	commitMarker  = "COMMIT"
+)
+
+// Tx collects files that become part of a tree together.
+type Tx struct {
+	root  string
+	dir   string
+	files []contract.RelPath
+}
+
+// Begin opens a transaction in the tree at root, which is created where it is missing. The name tells transactions
+// apart and must be unique among writers that run at the same time. What an earlier writer promised is completed first.
+func Begin(root, name string) (*Tx, error) {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fmt.Errorf("creating the tree: %w", err)
+	}
+	if err := Recover(root); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(root, pendingPrefix+name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("opening a transaction: %w", err)
+	}
+	return &Tx{root: root, dir: dir}, nil
+}
+
+// Put adds a file. Put fails on a path that is not relative to the root.
+func (t *Tx) Put(path contract.RelPath, data []byte) error {
+	if !fs.ValidPath(string(path)) || strings.HasPrefix(string(path), ".") {
+		return fmt.Errorf("%q is not a path inside the tree", path)
+	}
+	file := filepath.Join(t.dir, filepath.FromSlash(string(path)))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		return err
+	}
+	t.files = append(t.files, path)
+	return nil
+}
+
+// Commit makes the transaction part of the tree.
+func (t *Tx) Commit() error {
+	slices.Sort(t.files)
+	var list strings.Builder
+	for _, f := range t.files {
+		list.WriteString(string(f) + "\n")
+	}
+	marker := filepath.Join(t.dir, commitMarker)
+	if err := os.WriteFile(marker+".tmp", []byte(list.String()), 0o644); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	if err := os.Rename(marker+".tmp", marker); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return complete(t.root, t.dir)
+}
+
+// Abort drops the transaction. It does nothing after Commit.
+func (t *Tx) Abort() { _ = os.RemoveAll(t.dir) }
+
+// Recover completes the transactions that were committed but not moved, as after a kill. Transactions without a
+// marker may belong to a running writer and are left alone; readers do not see them.
+func Recover(root string) error {
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), pendingPrefix) {
+			continue
+		}
+		dir := filepath.Join(root, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, commitMarker)); err != nil {
+			continue
+		}
+		if err := complete(root, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete moves the files of a committed transaction. Every step may be repeated.
+func complete(root, dir string) error {
+	list, err := os.ReadFile(filepath.Join(dir, commitMarker))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another writer has completed it
+	}
+	if err != nil {
+		return err
+	}
+	for path := range strings.Lines(string(list)) {
+		path = strings.TrimSuffix(path, "\n")
+		if !fs.ValidPath(path) || strings.HasPrefix(path, ".") {
+			return fmt.Errorf("%s: %q is not a path inside the tree; remove that folder", filepath.Join(dir, commitMarker), path)
+		}
+		to := filepath.Join(root, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		err := os.Rename(filepath.Join(dir, filepath.FromSlash(path)), to)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("completing a transaction: %w", err)
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
+// WriteFile writes a file outside a tree by way of a temporary one, so that readers see the old or the new content.
+func WriteFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
