@@ -1,0 +1,219 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+	"github.com/open-design/agent-cli-contracts/pkg/redact"
+	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+	"github.com/open-design/agent-cli-contracts/pkg/shape"
+	"github.com/open-design/agent-cli-contracts/pkg/upstream"
+)
+
+// Installer gives one exact release of an agent.
+type Installer interface {
+	Install(ctx context.Context, agent contract.Agent, version string, platform contract.Platform) (*upstream.Installed, error)
+}
+
+// Capturer holds what all captures of a process share. Every field but Progress and Raw is required.
+type Capturer struct {
+	Catalog   *registry.Catalog
+	Installer Installer
+	Platform  contract.Platform
+	// Runner names the kind of machine; WorkflowRunURL is set in automated captures.
+	Runner         string
+	WorkflowRunURL *contract.HTTPSURL
+	ToolVersion    contract.ToolVersion
+	// Known are values of this machine that must never be published: user, host, home.
+	Known []scan.Known
+	// Now and Random are the clock and the source of canaries, keys and path prefixes.
+	Now    func() time.Time
+	Random io.Reader
+	// Temp is where run folders are made; Out holds registry/ (public) and private/.
+	Temp, Out string
+	// Raw, when set, is a folder that keeps the raw bundle in the clear, because somebody asked for it by name.
+	Raw string
+	// Getenv reads this process's environment, for the names that an agent passes through.
+	Getenv func(string) string
+	// Isolate puts the child into namespaces of its own.
+	Isolate bool
+	// Progress is told what happens; it never hears bytes of the CLI.
+	Progress func(format string, args ...any)
+}
+
+// Target says what to capture.
+type Target struct {
+	Agent   contract.Agent
+	Version contract.CLIVersion
+	Mode    contract.ModeID
+	Probe   contract.Probe
+	// Bin is an executable to run instead of installing one. It must report Version.
+	Bin string
+	// Repeat is how often the probe runs; all runs must give one signature. At least 1.
+	Repeat int
+}
+
+// Result is a finished capture.
+type Result struct {
+	Observation contract.Observation
+	Evidence    contract.Evidence
+	Shape       *shape.Result
+	Events      []protocol.Event
+	// Path is where the observation was written, relative to the public tree.
+	Path contract.RelPath
+	// Findings are remarks for the person who reads the run: no failure, but not expected either.
+	Findings []string
+}
+
+// run is one execution on its way from the process to the records.
+type run struct {
+	target    Target
+	mode      registry.Mode
+	exe       executable
+	at        time.Time
+	driven    *driven
+	sanitized *redact.Sanitized
+	shape     *shape.Result
+	events    []protocol.Event
+	findings  []string
+}
+
+func (r *run) close() {
+	if r.driven != nil && r.driven.raw != nil {
+		_ = r.driven.raw.Close()
+	}
+	if r.sanitized != nil {
+		_ = r.sanitized.Close()
+	}
+}
+
+// Capture runs one probe of one release and writes the observation. On any error nothing public is written.
+// Errors of interest: *redact.Failure, *ExpectationError, *UnstableError, *NoRequestError, *VersionError and those of
+// package upstream.
+func (c *Capturer) Capture(ctx context.Context, t Target) (*Result, error) {
+	if t.Agent.NotCapturable != "" && t.Bin == "" {
+		return nil, fmt.Errorf("%s cannot be captured: %s", t.Agent.ID, t.Agent.NotCapturable)
+	}
+	mode, err := c.resolve(t)
+	if err != nil {
+		return nil, err
+	}
+	exe, err := c.executable(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkVersion(ctx, t, exe); err != nil {
+		return nil, err
+	}
+	first, signatures, err := c.repeat(ctx, t, mode, exe)
+	if first != nil {
+		defer first.close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := exe.unchanged(); err != nil {
+		return nil, err
+	}
+	return c.write(first, signatures)
+}
+
+func (c *Capturer) resolve(t Target) (registry.Mode, error) {
+	id := t.Mode
+	if t.Probe.Expected != nil && t.Probe.Expected.Kind == "version" {
+		id = contract.ModeVersion
+	}
+	mode, err := registry.ResolveMode(t.Agent, id, t.Version)
+	if err != nil {
+		return mode, err
+	}
+	if mode.Family.IsRPC() {
+		return mode, fmt.Errorf("mode %s of %s speaks %s, which this release cannot drive", mode.ID, t.Agent.ID, mode.Family)
+	}
+	return mode, nil
+}
+
+// repeat runs the probe as often as asked and keeps the first run.
+func (c *Capturer) repeat(ctx context.Context, t Target, mode registry.Mode, exe executable) (*run, int, error) {
+	var first *run
+	unstable := &UnstableError{}
+	for i := range max(t.Repeat, 1) {
+		if t.Repeat > 1 {
+			c.progress("run %d of %d", i+1, t.Repeat)
+		}
+		r, err := c.once(ctx, t, mode, exe)
+		if err != nil {
+			return first, 0, err
+		}
+		unstable.add(r.shape.Shape)
+		if first == nil {
+			first = r
+		} else {
+			r.close()
+		}
+	}
+	if len(unstable.Shapes) > 1 {
+		return first, 0, unstable
+	}
+	return first, max(t.Repeat, 1), nil
+}
+
+// once takes one run from spawn to reference events.
+func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe executable) (_ *run, err error) {
+	folder, err := c.newFolder()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, folder.remove()) }()
+	r := &run{target: t, mode: mode, exe: exe, at: c.Now()}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	c.progress("running %s %s: %s, mode %s", t.Agent.ID, t.Version, t.Probe.ID, mode.ID)
+	if r.driven, err = c.drive(ctx, folder, t, mode, exe); err != nil {
+		return nil, err
+	}
+	if err := c.keepRaw(r); err != nil {
+		return nil, err
+	}
+	if err := c.judge(r, folder); err != nil {
+		return nil, c.private(r, err)
+	}
+	return r, nil
+}
+
+func (c *Capturer) progress(format string, args ...any) {
+	if c.Progress != nil {
+		c.Progress(format, args...)
+	}
+}
+
+// keepRaw writes the raw bundle in the clear where somebody asked for that.
+func (c *Capturer) keepRaw(r *run) error {
+	if c.Raw == "" {
+		return nil
+	}
+	if err := os.MkdirAll(c.Raw, 0o700); err != nil {
+		return fmt.Errorf("keeping the raw bundle: %w", err)
+	}
+	name := filepath.Join(c.Raw, r.driven.raw.Hash().FileStem()+".raw.jsonl")
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("keeping the raw bundle: %w", err)
+	}
+	if err := errors.Join(r.driven.raw.WriteBundle(f), f.Close()); err != nil {
+		return fmt.Errorf("keeping the raw bundle: %w", err)
+	}
+	c.progress("raw bundle kept in %s: it is not redacted; do not share it", name)
+	return nil
+}

@@ -1,0 +1,257 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/modelserver"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+	"github.com/open-design/agent-cli-contracts/pkg/transcript"
+)
+
+const (
+	// maxOutput bounds what a CLI may print in one run.
+	maxOutput = 256 << 20
+	// drain is how long the pipes may stay open after the child itself has ended: a daemon may hold them.
+	drain = 2 * time.Second
+)
+
+// driven is what a finished process leaves behind.
+type driven struct {
+	raw       *transcript.Raw
+	stop      protocol.Stop
+	exit      contract.ExitClass
+	isolation contract.Isolation
+	report    modelserver.Report
+}
+
+type spawnOptions struct {
+	limits protocol.Limits
+	server *modelserver.Server // nil where nothing may ask a model
+}
+
+// nowhere is the model server of a run that has none: a port on loopback that nothing listens on.
+const nowhere = "http://127.0.0.1:1"
+
+// drive runs the probe against the scripted model server.
+func (c *Capturer) drive(ctx context.Context, f *folder, t Target, mode registry.Mode, exe executable) (*driven, error) {
+	o := spawnOptions{limits: limits(t.Probe)}
+	if mode.ID != contract.ModeVersion {
+		if t.Probe.Script == nil {
+			return nil, fmt.Errorf("probe %s has no script.json: a scripted capture needs one", t.Probe.ID)
+		}
+		api, ok := registry.ModelAPI(t.Agent, t.Version)
+		if !ok {
+			return nil, fmt.Errorf("%s has no model_api for release %s: add a range to registry/agents/%s.json", t.Agent.ID, t.Version, t.Agent.ID)
+		}
+		server, err := modelserver.New(modelserver.Config{
+			Script: *t.Probe.Script, Tools: mode.Tools, Vars: map[string]string{"cwd": f.cwd, "home": f.home}, Dialect: api.Dialect, Model: api.Model,
+			Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canary,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the scripted model server: %w", err)
+		}
+		o.server = server
+	}
+	d, err := c.spawn(ctx, f, t, mode, exe, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRequests(t, mode, d); err != nil {
+		return nil, errors.Join(err, d.raw.Close())
+	}
+	return d, nil
+}
+
+func limits(p contract.Probe) protocol.Limits {
+	l := contract.TimeLimits{}
+	if p.Expected != nil && p.Expected.TimeLimits != nil {
+		l = *p.Expected.TimeLimits
+	}
+	seconds := func(n, fallback int) time.Duration {
+		if n == 0 {
+			n = fallback
+		}
+		return time.Duration(n) * time.Second
+	}
+	return protocol.Limits{Total: seconds(l.Total, 120), FirstByte: seconds(l.FirstByte, 60), Inactivity: seconds(l.Inactivity, 60), MaxOutput: maxOutput}
+}
+
+// checkRequests refuses a run whose output cannot be about the script.
+func checkRequests(t Target, mode registry.Mode, d *driven) error {
+	if mode.ID == contract.ModeVersion {
+		return nil
+	}
+	for _, f := range d.report.Findings {
+		if f.Kind == modelserver.FindingNotOffered {
+			return &ToolError{Probe: t.Probe.ID, Intent: f.Intent, Offered: d.report.Offered}
+		}
+	}
+	if d.report.Requests == 0 && t.Probe.Script.Requests != "optional" {
+		return &NoRequestError{Probe: t.Probe.ID, Exit: d.exit}
+	}
+	return nil
+}
+
+// spawn starts the executable in a box of its own, drives it, and ends everything that is left of it.
+func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry.Mode, exe executable, o spawnOptions) (d *driven, err error) {
+	files := homeFiles(t)
+	api, _ := registry.ModelAPI(t.Agent, t.Version) // a release without one only reports its version
+	if err := errors.Join(f.plant(t.Probe), f.reserve(files)); err != nil {
+		return nil, err
+	}
+	box, err := isolation.Open(ctx, isolation.Options{Enabled: c.Isolate, Readable: exe.readable, Writable: []string{f.home, f.tmp, f.cwd}})
+	if err != nil {
+		return nil, isolationHint(err)
+	}
+	defer func() { err = errors.Join(err, box.Close()) }()
+	baseURL := nowhere
+	if o.server != nil {
+		baseURL = o.server.BaseURL(box.Listener().Addr())
+		served := make(chan error, 1)
+		go func() { served <- o.server.Serve(box.Listener()) }()
+		defer func() { err = errors.Join(err, boxed(o.server.Close()), boxed(<-served)) }()
+	}
+	vars := f.vars(baseURL, api.Model, strings.TrimRight(t.Probe.Prompt, "\n"))
+	if err := f.fill(files, vars); err != nil {
+		return nil, err
+	}
+	command := isolation.Command{Path: exe.bin, Args: expandAll(mode.Argv, vars), Env: f.environment(t, mode, vars, c.Getenv), Dir: f.cwd}
+	d, err = c.runChild(ctx, f, box, command, protocol.Stream{Mode: mode.Stdin, Prompt: []byte(vars["prompt"]), Limits: o.limits}, mode)
+	if err != nil {
+		return nil, err
+	}
+	d.isolation = box.Isolation()
+	if o.server != nil {
+		if err := boxed(o.server.Close()); err != nil {
+			return nil, errors.Join(err, d.raw.Close())
+		}
+		d.report = o.server.Report()
+	}
+	return d, nil
+}
+
+// boxed drops the error of a listener that a killed box has taken with it.
+func boxed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func expandAll(argv []string, vars map[string]string) []string {
+	out := make([]string, len(argv))
+	for i, arg := range argv {
+		out[i] = expand(arg, vars)
+	}
+	return out
+}
+
+func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, command isolation.Command, s protocol.Stream, mode registry.Mode) (*driven, error) {
+	rec, err := transcript.NewRecorder(f.private)
+	if err != nil {
+		return nil, err
+	}
+	if s.Mode == contract.StdinJSONLOpen {
+		if s.Turn, err = protocol.NewReader(mode.Family, mode.Dialect); err != nil {
+			return nil, err
+		}
+	}
+	s.Start, s.Rec = time.Now(), rec
+	rec.Record(transcript.Entry{Dir: contract.FromProcess, Event: contract.EventSpawn})
+	child, err := box.Start(command)
+	if err != nil {
+		return nil, startError(command, err)
+	}
+	defer func() {
+		for _, pipe := range []*os.File{child.Stdin, child.Stdout, child.Stderr} {
+			_ = pipe.Close() // the drive closed what it owned
+		}
+	}()
+	exited := make(chan struct{})
+	go func() {
+		_, _ = child.Wait() // end reports it
+		close(exited)
+	}()
+	s.Exited, s.Limits.Drain = exited, drain
+	stop, err := s.Drive(ctx, protocol.Pipes{Stdin: child.Stdin, Stdout: child.Stdout, Stderr: child.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	exit, err := end(ctx, box, child, &stop, s)
+	if err != nil {
+		return nil, err
+	}
+	at := time.Since(s.Start).Milliseconds()
+	d := &driven{stop: stop, exit: exitClass(stop, exit)}
+	switch {
+	case stop == protocol.StopCancelled:
+		return nil, ctx.Err()
+	case stop == protocol.StopOutput:
+		return nil, &OutputError{Limit: s.Limits.MaxOutput}
+	case stop.Timeout():
+		rec.Record(transcript.Entry{Dir: contract.FromProcess, Event: contract.EventTimeout, AtMs: at})
+	}
+	end := transcript.Entry{Dir: contract.FromProcess, Event: contract.EventExit, AtMs: at, Signal: exit.Signal}
+	if exit.Signal == "" {
+		end.ExitCode = &exit.Code
+	}
+	rec.Record(end)
+	d.raw, err = rec.Finish()
+	return d, err
+}
+
+// end waits for the process after its output ended, or kills it where a limit was hit.
+func end(ctx context.Context, box *isolation.Box, child *isolation.Child, stop *protocol.Stop, s protocol.Stream) (isolation.Exit, error) {
+	if *stop == protocol.StopEOF {
+		select {
+		case <-s.Exited:
+		case <-time.After(max(s.Limits.Total-time.Since(s.Start), 0)):
+			*stop = protocol.StopTotal
+		case <-ctx.Done():
+			*stop = protocol.StopCancelled
+		}
+	}
+	if *stop == protocol.StopEOF || *stop == protocol.StopHeld {
+		return child.Wait()
+	}
+	closeErr := box.Close()
+	exit, err := child.Wait()
+	if errors.Is(err, isolation.ErrClosed) {
+		return isolation.Exit{Code: -1, Signal: "SIGKILL"}, closeErr
+	}
+	return exit, errors.Join(err, closeErr)
+}
+
+func exitClass(stop protocol.Stop, exit isolation.Exit) contract.ExitClass {
+	switch {
+	case stop.Timeout():
+		return contract.ExitTimeout
+	case exit.Signal != "":
+		return contract.ExitSignal
+	case exit.Code == 0:
+		return contract.ExitSuccess
+	}
+	return contract.ExitNonzero
+}
+
+func startError(command isolation.Command, err error) error {
+	name := filepath.Base(command.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("starting %s: the file, or the interpreter that it names, does not exist: %w", name, err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("starting %s: not executable for the child's user: make it readable and executable for others: %w", name, err)
+	}
+	return fmt.Errorf("starting %s: it is not a program for this machine: %w", name, err)
+}

@@ -1,0 +1,121 @@
+package capture
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/shape"
+)
+
+// VersionError says that an executable is not the release that was asked for.
+type VersionError struct {
+	Asked contract.CLIVersion
+	// Got is the version token that it reported; empty when its output has none.
+	Got contract.CLIVersion
+}
+
+func (e *VersionError) Error() string {
+	if e.Got == "" {
+		return fmt.Sprintf("the executable reports no version that matches the agent's pattern; asked for %s: check that it is the right program, or correct version_probe in the agent's file", e.Asked)
+	}
+	return fmt.Sprintf("the executable reports version %s, asked for %s: name the version that it has", e.Got, e.Asked)
+}
+
+// ExpectationError says that a run did not show what its probe must see. Such a run is no observation.
+type ExpectationError struct {
+	Probe   contract.ProbeID
+	Missing []contract.EventName
+	// Seen lists the events that came, sorted; Exit is how the process ended.
+	Seen []contract.EventName
+	Exit contract.ExitClass
+}
+
+func (e *ExpectationError) Error() string {
+	return fmt.Sprintf("probe %s: the run lacks %s (seen: %s; exit: %s): the CLI broke, or the dialect does not read its events",
+		e.Probe, join(e.Missing), join(e.Seen), e.Exit)
+}
+
+func join(names []contract.EventName) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	var out []string
+	for _, n := range names {
+		out = append(out, string(n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// NoRequestError says that a CLI never asked the model server, so that its output is about something else.
+type NoRequestError struct {
+	Probe contract.ProbeID
+	Exit  contract.ExitClass
+}
+
+func (e *NoRequestError) Error() string {
+	return fmt.Sprintf("probe %s: the CLI made no model request although the script expects one (exit: %s): check the home files and environment that point it at the model server", e.Probe, e.Exit)
+}
+
+// ToolError says that the CLI offered none of the tools that the mode lists for a script's intent.
+type ToolError struct {
+	Probe   contract.ProbeID
+	Intent  string
+	Offered []string
+}
+
+func (e *ToolError) Error() string {
+	return fmt.Sprintf("probe %s: the CLI offered no tool for intent %s (offered: %s): add one to the mode's tools", e.Probe, e.Intent, strings.Join(e.Offered, ", "))
+}
+
+// OutputError says that a CLI printed more than a capture takes.
+type OutputError struct{ Limit int64 }
+
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("the CLI printed more than %d bytes and was stopped: nothing was recorded", e.Limit)
+}
+
+// UnstableError says that repeated runs gave different shapes.
+type UnstableError struct {
+	Shapes []contract.Shape
+	Counts []int
+}
+
+func (e *UnstableError) add(s contract.Shape) {
+	for i := range e.Shapes {
+		if e.Shapes[i].Signature == s.Signature {
+			e.Counts[i]++
+			return
+		}
+	}
+	e.Shapes, e.Counts = append(e.Shapes, s), append(e.Counts, 1)
+}
+
+// maxDifferences bounds the differences that an UnstableError lists.
+const maxDifferences = 20
+
+// Error names the shapes and lists how each differs from the first.
+func (e *UnstableError) Error() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "repeated runs gave %d shapes:", len(e.Shapes))
+	for i, s := range e.Shapes {
+		fmt.Fprintf(&out, " %s (%d runs)", s.Signature, e.Counts[i])
+	}
+	listed, all := 0, 0
+	for _, s := range e.Shapes[min(1, len(e.Shapes)):] {
+		changes := shape.Diff(e.Shapes[0], s)
+		all += len(changes)
+		if len(changes) == 0 || listed == maxDifferences {
+			continue
+		}
+		fmt.Fprintf(&out, "\n  %s against the first:", s.Signature)
+		for _, c := range changes[:min(len(changes), maxDifferences-listed)] {
+			fmt.Fprintf(&out, "\n    %s", c)
+			listed++
+		}
+	}
+	if all > listed {
+		fmt.Fprintf(&out, "\n  and %d more differences", all-listed)
+	}
+	return out.String()
+}

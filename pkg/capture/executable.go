@@ -1,0 +1,144 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+	"github.com/open-design/agent-cli-contracts/pkg/transcript"
+	"github.com/open-design/agent-cli-contracts/pkg/upstream"
+)
+
+// executable is what will run: where it lies, what the child must be able to read, and its hash before the run.
+type executable struct {
+	bin      string
+	readable []string
+	hash     contract.Hash
+	install  contract.Install
+}
+
+// executable installs the release, or takes the one given by hand.
+func (c *Capturer) executable(ctx context.Context, t Target) (executable, error) {
+	if t.Bin == "" {
+		c.progress("installing %s %s", t.Agent.ID, t.Version)
+		got, err := c.Installer.Install(ctx, t.Agent, string(t.Version), c.Platform)
+		if err != nil {
+			return executable{}, fmt.Errorf("installing %s %s: %w", t.Agent.ID, t.Version, err)
+		}
+		return executable{
+			bin: got.Bin, readable: []string{got.Dir}, hash: got.BinarySHA256,
+			install: contract.Install{Source: got.Source, BinarySHA256: &got.BinarySHA256, Resolved: &got.Resolved},
+		}, nil
+	}
+	bin, err := filepath.Abs(t.Bin)
+	if err == nil {
+		bin, err = filepath.EvalSymlinks(bin)
+	}
+	if err != nil {
+		return executable{}, fmt.Errorf("--bin: %w", err)
+	}
+	info, err := os.Stat(bin)
+	if err != nil {
+		return executable{}, fmt.Errorf("--bin: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return executable{}, fmt.Errorf("--bin: %s is not a file: name the executable itself", t.Bin)
+	}
+	hash, err := upstream.HashFile(bin)
+	if err != nil {
+		return executable{}, fmt.Errorf("--bin: %w", err)
+	}
+	return executable{bin: bin, readable: []string{bin}, hash: hash, install: contract.Install{Source: "manual", BinarySHA256: &hash}}, nil
+}
+
+// unchanged proves that what ran is still what was asked for: a CLI may update itself.
+func (e executable) unchanged() error {
+	hash, err := upstream.HashFile(e.bin)
+	if err != nil {
+		return fmt.Errorf("hashing the executable after the run: %w", err)
+	}
+	if hash != e.hash {
+		return errors.New("the executable changed during the run: switch the CLI's self-update off in the agent's file; nothing was recorded")
+	}
+	return nil
+}
+
+const versionOutput = 64 << 10
+
+// checkVersion asks the executable for its version and compares it with the release asked for.
+func (c *Capturer) checkVersion(ctx context.Context, t Target, exe executable) (err error) {
+	c.progress("asking %s for its version", t.Agent.ID)
+	f, err := c.newFolder()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.remove()) }()
+	mode, err := registry.ResolveMode(t.Agent, contract.ModeVersion, t.Version)
+	if err != nil {
+		return err
+	}
+	d, err := c.spawn(ctx, f, t, mode, exe, spawnOptions{limits: protocol.Limits{Total: 60 * time.Second, MaxOutput: versionOutput}})
+	var tooMuch *OutputError
+	if errors.As(err, &tooMuch) {
+		return &VersionError{Asked: t.Version}
+	}
+	if err != nil {
+		return fmt.Errorf("asking for the version: %w", err)
+	}
+	defer d.raw.Close() //nolint:errcheck // an unlinked spool
+	if d.stop.Timeout() {
+		return fmt.Errorf("asking for the version: no end within 60 seconds: %w", &VersionError{Asked: t.Version})
+	}
+	got, err := reportedVersion(d.raw, t.Agent.VersionProbe.Pattern)
+	if err != nil {
+		return err
+	}
+	if got != t.Version {
+		return &VersionError{Asked: t.Version, Got: got}
+	}
+	return nil
+}
+
+// reportedVersion finds the version token in the output: standard output first, then error, as some CLIs print it there.
+func reportedVersion(raw *transcript.Raw, pattern string) (contract.CLIVersion, error) {
+	re, err := regexp.Compile("(?m)" + pattern)
+	if err != nil {
+		return "", fmt.Errorf("version_probe.pattern: %w", err)
+	}
+	var text [2][]byte
+	err = raw.Each(func(e transcript.Entry) error {
+		switch e.Stream {
+		case contract.Stdout:
+			text[0] = append(text[0], e.Data...)
+		case contract.Stderr:
+			text[1] = append(text[1], e.Data...)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	legal := regexp.MustCompile(contract.CLIVersion("").Pattern())
+	for _, t := range text {
+		if m := re.FindSubmatch(t); len(m) > 1 && legal.Match(m[1]) {
+			return contract.CLIVersion(m[1]), nil
+		}
+	}
+	return "", nil
+}
+
+// isolationHint turns a refusal of the kernel into something to do.
+func isolationHint(err error) error {
+	if errors.Is(err, isolation.ErrRefused) {
+		return fmt.Errorf("%w; or run with --no-isolation on a machine that holds nothing of value", err)
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+//go:build unix
+
+package capture
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
+)
+
+// The test binary is also the fake agent, so that every test here drives a real child process.
+func TestMain(m *testing.M) {
+	isolation.Main()
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "fake-") {
+		fakeAgent(os.Args[1], os.Args[2:])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// fakeAgent prints its version, or behaves as its prompt says.
+func fakeAgent(verb string, args []string) {
+	if verb == "fake-version" {
+		fmt.Println("fake-cli 1.2.3")
+		return
+	}
+	baseURL, prompt := args[0], args[1]
+	fmt.Println(`{"type":"start","session_id":"s-` + fmt.Sprint(os.Getpid()) + `"}`)
+	switch prompt {
+	case "talk":
+		talk(baseURL)
+	case "talk twice":
+		fmt.Println(`{"type":"text","text":"Hello."}`)
+		talk(baseURL)
+	case "extra field":
+		fmt.Println(`{"type":"text","text":"Hello.","extra":1}`)
+		talk(baseURL)
+	case "silent":
+		return
+	case "leak canary":
+		note, _ := os.ReadFile(os.Getenv("HOME") + "/.private-note")
+		fmt.Printf(`{"type":"%s"}`+"\n", strings.TrimSpace(string(note)))
+	case "leak as key":
+		fmt.Printf(`{"type":"text","%s":1}`+"\n", os.Getenv("PRIVATE_NOTE"))
+	case "hold":
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\x00')
+		select {}
+	case "ignore term":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+		select {}
+	case "crash":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Minute)
+	case "binary":
+		_, _ = os.Stdout.Write([]byte("\xff\xfe\x00\x01 not text\n{\"type\":\"text\",\"text\":\"\xff\"}\n\x00\x00\x00\n"))
+		talk(baseURL)
+	case "long line":
+		_, _ = os.Stdout.Write([]byte(`{"type":"text","text":"`))
+		_, _ = os.Stdout.Write(bytes.Repeat([]byte("x"), 50<<20))
+		fmt.Println(`"}`)
+		talk(baseURL)
+	case "flood":
+		chunk := bytes.Repeat([]byte("flood "), 20_000)
+		for {
+			if _, err := os.Stdout.Write(chunk); err != nil {
+				return
+			}
+		}
+	case "daemon":
+		daemon()
+		talk(baseURL)
+	}
+}
+
+// talk makes one model request and prints the turn's end.
+func talk(baseURL string) {
+	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":[],"tools":[{"type":"function","name":"look"}]}`)
+	resp, err := http.Post(baseURL+"/v1/responses", "application/json", body)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	fmt.Println(`{"type":"text","text":"Hello."}`)
+	fmt.Println(`{"type":"end","usage":{"tokens":7},"took_ms":` + fmt.Sprint(time.Now().UnixNano()%1000) + `}`)
+}

@@ -1,0 +1,186 @@
+package capture
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+)
+
+// folder is where one run lives: the child's own home, tmp and cwd, and beside them a private part that it cannot
+// enter. Everything goes when the run is over.
+type folder struct {
+	root, home, tmp, cwd, private string
+	// canary is planted wherever the child could pick up what must not be published; secret is the dummy credential.
+	canary, secret, prefix string
+}
+
+func (c *Capturer) newFolder() (*folder, error) {
+	root, err := os.MkdirTemp(c.Temp, "agent-contracts-")
+	if err != nil {
+		return nil, fmt.Errorf("making a run folder: %w", err)
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return nil, fmt.Errorf("making a run folder: %w", err)
+	}
+	f := &folder{root: root}
+	err = os.Chmod(root, 0o711) // the child's user passes through
+	for _, part := range []struct {
+		path *string
+		name string
+		mode os.FileMode
+	}{{&f.home, "home", 0o755}, {&f.tmp, "tmp", 0o755}, {&f.cwd, "work", 0o755}, {&f.private, "private", 0o700}} {
+		*part.path = filepath.Join(root, part.name)
+		err = errors.Join(err, os.Mkdir(*part.path, part.mode))
+	}
+	for _, token := range []struct {
+		into   *string
+		prefix string
+	}{{&f.canary, "cnry"}, {&f.secret, "contracts-dummy-"}, {&f.prefix, ""}} {
+		random := make([]byte, 16)
+		if _, rerr := io.ReadFull(c.Random, random); rerr != nil {
+			err = errors.Join(err, rerr)
+		}
+		*token.into = token.prefix + hex.EncodeToString(random)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a run folder: %w", err), f.remove())
+	}
+	return f, nil
+}
+
+func (f *folder) remove() error { return os.RemoveAll(f.root) }
+
+// plant writes the probe's files into cwd and canaries wherever a CLI may look by itself: none of them may ever
+// reach a public file.
+func (f *folder) plant(p contract.Probe) error {
+	var err error
+	write := func(path, content string) {
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644))
+	}
+	for name, content := range p.Files {
+		write(filepath.Join(f.cwd, filepath.FromSlash(name)), content)
+	}
+	write(filepath.Join(f.cwd, ".private", "note.txt"), f.canary+"\n")
+	write(filepath.Join(f.home, ".private-note"), f.canary+"\n")
+	write(filepath.Join(f.home, ".gitconfig"), "[user]\n\tname = "+f.canary+"\n\temail = "+f.canary+"@invalid.example\n")
+	write(filepath.Join(f.home, "prompt.md"), p.Prompt)
+	return err
+}
+
+// reserve makes the agent's home files empty, before the box takes the folders over: their content names the model
+// server, which exists only in the box.
+func (f *folder) reserve(files []contract.HomeFile) error {
+	for _, file := range files {
+		path := filepath.Join(f.home, filepath.FromSlash(file.Path))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+			return fmt.Errorf("writing home file %s: %w", file.Path, err)
+		}
+	}
+	return nil
+}
+
+// fill writes the content of the home files.
+func (f *folder) fill(files []contract.HomeFile, vars map[string]string) error {
+	for _, file := range files {
+		var content strings.Builder
+		for _, line := range file.Lines {
+			content.WriteString(expand(line, vars) + "\n")
+		}
+		path := filepath.Join(f.home, filepath.FromSlash(file.Path))
+		if err := os.WriteFile(path, []byte(content.String()), 0o644); err != nil {
+			return fmt.Errorf("writing home file %s: %w", file.Path, err)
+		}
+	}
+	return nil
+}
+
+// vars are the values of the placeholders that an agent's record may use.
+func (f *folder) vars(baseURL, model, prompt string) map[string]string {
+	return map[string]string{
+		"cwd": f.cwd, "home": f.home, "tmp": f.tmp, "base_url": baseURL, "model": model, "prompt": prompt,
+		"prompt_file": filepath.Join(f.home, "prompt.md"), "secret": f.secret,
+	}
+}
+
+// expand replaces the placeholders of a template. Values are inserted as they are and not expanded again.
+func expand(template string, vars map[string]string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		pairs = append(pairs, "{"+name+"}", vars[name])
+	}
+	return strings.NewReplacer(pairs...).Replace(template)
+}
+
+// homeFiles picks the agent's home files for a release; an error probe may take credential files away.
+func homeFiles(t Target) []contract.HomeFile {
+	var out []contract.HomeFile
+	for _, file := range t.Agent.HomeFiles {
+		if ok, err := contract.MatchRange(file.Releases, string(t.Version)); err != nil || !ok {
+			continue
+		}
+		if p := t.Probe.EnvPolicy; p != nil && p.CredentialFiles == "remove" && strings.Contains(strings.Join(file.Lines, "\n"), "{secret}") {
+			continue
+		}
+		out = append(out, file)
+	}
+	return out
+}
+
+// environment builds the child's environment from nothing.
+func (f *folder) environment(t Target, mode registry.Mode, vars map[string]string, parent func(string) string) []string {
+	env := map[string]string{
+		"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": f.home, "TMPDIR": f.tmp, "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1", "LANG": "C.UTF-8",
+		"XDG_CONFIG_HOME": filepath.Join(f.home, ".config"), "XDG_CACHE_HOME": filepath.Join(f.home, ".cache"),
+		"XDG_DATA_HOME": filepath.Join(f.home, ".local", "share"), "XDG_STATE_HOME": filepath.Join(f.home, ".local", "state"),
+		"PRIVATE_NOTE": f.canary,
+	}
+	for _, name := range t.Agent.Environment.Pass {
+		if value := parent(name); value != "" {
+			env[name] = value
+		}
+	}
+	for _, set := range []map[string]string{t.Agent.Environment.Set, mode.Env} {
+		for name, value := range set {
+			env[name] = expand(value, vars)
+		}
+	}
+	for _, name := range t.Agent.Environment.Secrets {
+		env[name] = f.secret
+	}
+	if p := t.Probe.EnvPolicy; p != nil {
+		for _, name := range p.Unset {
+			if name == "{secrets}" {
+				for _, secret := range t.Agent.Environment.Secrets {
+					delete(env, secret)
+				}
+				continue
+			}
+			delete(env, name)
+		}
+		for name, value := range p.Set {
+			env[name] = expand(value, vars)
+		}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, name+"="+env[name])
+	}
+	return out
+}
+
+// scanner knows everything of this run that must not be published.
+func (c *Capturer) scanner(f *folder) (*scan.Scanner, error) {
+	known := append(slices.Clone(c.Known),
+		scan.Known{Value: f.root, Kind: "run-folder"}, scan.Known{Value: f.secret, Kind: "secret-env"}, scan.Known{Value: f.prefix, Kind: "base-url"})
+	return scan.New(scan.Config{Canaries: []string{f.canary}, Known: known})
+}

@@ -1,0 +1,152 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/redact"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+	"github.com/open-design/agent-cli-contracts/pkg/replay"
+	"github.com/open-design/agent-cli-contracts/pkg/shape"
+)
+
+// judge takes a recorded run through redaction, normalization and the probe's expectations.
+func (c *Capturer) judge(r *run, f *folder) error {
+	policy, err := c.Catalog.Policy(r.target.Agent, r.mode, r.target.Version, r.target.Probe)
+	if err != nil {
+		return err
+	}
+	policy.Cwd, policy.Home = []string{f.cwd}, []string{f.home}
+	policy.Vocabulary = append(policy.Vocabulary, r.driven.report.Offered...)
+	if policy.Scanner, err = c.scanner(f); err != nil {
+		return err
+	}
+	if r.sanitized, err = redact.Redact(r.driven.raw, policy, c.Temp); err != nil {
+		return err
+	}
+	if r.shape, err = shape.Of(r.sanitized); err != nil {
+		return err
+	}
+	if r.events, err = replay.Reference(r.sanitized, r.mode.TextEvent); err != nil {
+		return err
+	}
+	for _, finding := range r.driven.report.Findings {
+		r.findings = append(r.findings, "model server: "+finding.String())
+	}
+	if r.shape.Untyped > 0 {
+		r.findings = append(r.findings, fmt.Sprintf("%d frames are untyped: add an event_type rule to the dialect", r.shape.Untyped))
+	}
+	for _, v := range r.shape.Violations {
+		r.findings = append(r.findings, "violation: "+v)
+	}
+	return expect(r)
+}
+
+// expect compares the reference events with what the probe must see.
+func expect(r *run) error {
+	want := r.target.Probe.Expected
+	if want == nil {
+		return nil
+	}
+	seen := map[contract.EventName]bool{}
+	for _, e := range r.events {
+		seen[e.Event] = true
+	}
+	var missing []contract.EventName
+	for _, name := range want.MustSee {
+		if !seen[name] && (name != "init_or_status" || !seen["session_started"]) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	var names []contract.EventName
+	for name := range seen {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return &ExpectationError{Probe: r.target.Probe.ID, Missing: missing, Seen: names, Exit: r.shape.Shape.Exit}
+}
+
+// private writes the failure record of a run that redaction stopped: rule and place, never a value.
+func (c *Capturer) private(r *run, err error) error {
+	var failure *redact.Failure
+	if !errors.As(err, &failure) {
+		return err
+	}
+	record := struct {
+		Agent   contract.AgentID    `json:"agent"`
+		Version contract.CLIVersion `json:"cli_version"`
+		Probe   contract.ProbeID    `json:"probe"`
+		At      contract.Timestamp  `json:"captured_at"`
+		Raw     contract.Hash       `json:"raw_client_transcript_sha256"`
+		Verdict string              `json:"verdict"`
+		Failure *redact.Failure     `json:"failure"`
+	}{r.target.Agent.ID, r.target.Version, r.target.Probe.ID, contract.At(r.at), r.driven.raw.Hash(), "redaction_failed", failure}
+	data, merr := json.MarshalIndent(record, "", "  ")
+	if merr != nil {
+		return errors.Join(err, merr)
+	}
+	name := fmt.Sprintf("%s.%s.%s.%s.redaction-failed.json", contract.At(r.at).PathStem(), r.target.Agent.ID, r.target.Version, r.target.Probe.ID)
+	return errors.Join(err, registry.WriteFile(filepath.Join(c.Out, "private", name), append(data, '\n')))
+}
+
+// observation builds the record of a run and its sidecar.
+func (c *Capturer) observation(r *run, runs int) (contract.Observation, contract.Evidence, error) {
+	o := contract.Observation{
+		SchemaVersion: contract.SchemaVersion, Agent: r.target.Agent.ID, CLIVersion: r.target.Version, Platform: c.Platform, Probe: r.target.Probe.ID,
+		ProtocolFamily: r.mode.Family, ValidityLevel: contract.ObservedLevel(contract.RuntimeObserved), Install: r.exe.install,
+		Command: contract.Command{ArgvTemplate: r.mode.Argv, StdinMode: r.mode.Stdin, Mode: r.mode.ID},
+		Capture: contract.CaptureInfo{
+			CapturedAt: contract.At(r.at), Runner: c.Runner, WorkflowRunURL: c.WorkflowRunURL, RawClientTranscriptSHA256: r.driven.raw.Hash(),
+			RawArtifactVisibility: contract.RawDiscarded, Backend: contract.BackendScripted, ToolVersion: c.ToolVersion, NormalizerVersion: shape.NormalizerVersion,
+		},
+		Redaction: contract.RedactionInfo{ToolVersion: redact.Version, Status: contract.RedactionPassed},
+		Shape: contract.ObservedShape{
+			Signature: r.shape.Shape.Signature, Path: registry.ShapePath(r.mode.Family, r.shape.Shape.Signature),
+			Ambient: r.shape.Ambient, Violations: r.shape.Violations,
+		},
+	}
+	if c.Raw != "" {
+		o.Capture.RawArtifactVisibility = contract.RawPrivate
+	}
+	if h, ok := r.driven.raw.StreamHash(contract.Stdout); ok {
+		o.Capture.RawStdoutSHA256 = &h
+	}
+	if h, ok := r.driven.raw.StreamHash(contract.Stderr); ok {
+		o.Capture.RawStderrSHA256 = &h
+	}
+	v := contract.Vocabulary{Tools: r.driven.report.Offered, Models: r.driven.report.Models, Keys: r.sanitized.OpaqueKeys()}
+	if len(v.Tools)+len(v.Models)+len(v.Keys) > 0 {
+		o.Shape.Vocabulary = &v
+	}
+	dialect := contract.HashBytes([]byte("{}")) // a plain mode has none
+	if r.mode.Dialect != nil {
+		dialect = r.mode.Dialect.Hash
+	}
+	e := contract.Evidence{
+		SchemaVersion: contract.SchemaVersion, SanitizedSHA256: r.sanitized.Hash(), FixtureSHA256: r.sanitized.Hash(), RawSHA256: r.driven.raw.Hash(),
+		WorkflowRunURL: c.WorkflowRunURL, Runner: c.Runner, BinarySHA256: o.Install.BinarySHA256,
+		Versions:  contract.ToolVersions{Tool: c.ToolVersion, Normalizer: shape.NormalizerVersion, Redaction: redact.Version, Dialect: dialect},
+		Isolation: r.driven.isolation, ModelRequests: r.driven.report.Requests, RunCount: runs, RedactionChecked: true,
+	}
+	return o, e, nil
+}
+
+// nextFree moves captured_at on while another observation has its path: two captures may fall into one second.
+func nextFree(o *contract.Observation, taken func(contract.RelPath) bool) error {
+	for taken(registry.ObservationPath(*o)) {
+		at, err := o.Capture.CapturedAt.Time()
+		if err != nil {
+			return err
+		}
+		o.Capture.CapturedAt = contract.At(at.Add(time.Second))
+	}
+	return nil
+}
