@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/open-design/agent-cli-contracts/internal/stage"
+)
+
+type captureCmd struct {
+	Selector    string   `arg:"" help:"AGENT, AGENT@VERSION or AGENT@VERSION:PROBE."`
+	Probe       []string `help:"Probe to capture; may be repeated. Default: all." placeholder:"ID"`
+	Mode        string   `help:"Mode of the agent. Default: the agent's default mode." placeholder:"ID"`
+	Backend     string   `help:"What answers the model requests." enum:"scripted" default:"scripted"`
+	Repeat      int      `help:"Run each probe N times; all runs must give one signature." default:"1" placeholder:"N"`
+	Bin         string   `help:"Run this executable instead of installing one. It must report the version asked for." placeholder:"PATH"`
+	Out         string   `help:"The public tree goes to DIR/registry, private records to DIR/private." default:"out" type:"path" placeholder:"DIR"`
+	Raw         string   `help:"Keep the raw bundles, unredacted, in this folder." type:"path" placeholder:"DIR"`
+	NoIsolation bool     `help:"Run the CLI without namespaces of its own."`
+}
+
+func (c *captureCmd) Help() string {
+	return `Examples:
+  agent-contracts capture codex@0.133.0 --probe chat-tool-success --repeat 10
+  agent-contracts capture codex@0.133.0 --bin ./codex --out /tmp/o`
+}
+
+func (c *captureCmd) Run(ctx context.Context, a *app) (err error) {
+	if c.Repeat < 1 {
+		return errors.New("--repeat: at least 1")
+	}
+	s, err := a.open(c.Out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	report, err := s.Capture(ctx, stage.CaptureRequest{Selector: c.Selector, Probes: c.Probe, Mode: c.Mode, Repeat: c.Repeat, Bin: c.Bin, Raw: c.Raw, NoIsolation: c.NoIsolation})
+	if report != nil {
+		if perr := a.print(report, func() { a.captureText(report) }); perr != nil {
+			return errors.Join(err, perr)
+		}
+	}
+	return err
+}
+
+func (a *app) captureText(r *stage.CaptureReport) {
+	for _, p := range r.Probes {
+		if p.Observation == "" {
+			a.printf("%-22s no observation\n", p.Probe)
+			continue
+		}
+		a.printf("%-22s %s  exit %s\n", p.Probe, p.Signature, p.Exit)
+		for _, f := range p.Findings {
+			a.printf("%-22s   finding: %s\n", "", f)
+		}
+	}
+}
+
+// print writes the JSON form with --json, else the text form.
+func (a *app) print(v any, text func()) error {
+	if !a.cli.JSON {
+		text()
+		return nil
+	}
+	enc := json.NewEncoder(a.env.Stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (a *app) printf(format string, args ...any) { _, _ = fmt.Fprintf(a.env.Stdout, format, args...) }
