@@ -178,6 +178,12 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 		Catalog: s.Checkout.Catalog, Installer: s.NPM, Platform: s.Platform, Runner: s.runner(), WorkflowRunURL: s.workflowURL(), ToolVersion: ToolVersion,
 		Known: s.known(), Now: s.Now, Random: s.Random, Temp: os.TempDir(), Out: s.Out, Raw: req.Raw, Getenv: s.Getenv, Isolate: !req.NoIsolation, Progress: s.Progress,
 	}
+	if _, err := registry.ResolveMode(agent, contract.ModeID(req.Mode), version); err != nil {
+		return nil, err
+	}
+	if err := c.Prepare(ctx, capture.Target{Agent: agent, Version: version, Bin: req.Bin}); err != nil {
+		return nil, err
+	}
 	report := &CaptureReport{Agent: agent.ID, Version: version}
 	var unknown, found []error
 	for _, probe := range probes {

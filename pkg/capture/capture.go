@@ -23,7 +23,8 @@ type Installer interface {
 	Install(ctx context.Context, agent contract.Agent, version string, platform contract.Platform) (*upstream.Installed, error)
 }
 
-// Capturer holds what all captures of a process share. Every field but Progress and Raw is required.
+// Capturer holds what all captures of a process share. Every field but Progress and Raw is required. It is not safe for
+// concurrent use.
 type Capturer struct {
 	Catalog   *registry.Catalog
 	Installer Installer
@@ -47,6 +48,16 @@ type Capturer struct {
 	Isolate bool
 	// Progress is told what happens; it never hears bytes of the CLI.
 	Progress func(format string, args ...any)
+
+	// checked holds the executables that have reported the version asked for.
+	checked map[release]executable
+}
+
+// release is what an executable was checked for.
+type release struct {
+	agent   contract.AgentID
+	version contract.CLIVersion
+	bin     string
 }
 
 // Target says what to capture.
@@ -99,18 +110,15 @@ func (r *run) close() {
 // Errors of interest: *redact.Failure, *ExpectationError, *UnstableError, *NoRequestError, *VersionError and those of
 // package upstream.
 func (c *Capturer) Capture(ctx context.Context, t Target) (*Result, error) {
-	if t.Agent.NotCapturable != "" && t.Bin == "" {
-		return nil, fmt.Errorf("%s cannot be captured: %s", t.Agent.ID, t.Agent.NotCapturable)
+	if err := c.Prepare(ctx, t); err != nil {
+		return nil, err
 	}
 	mode, err := c.resolve(t)
 	if err != nil {
 		return nil, err
 	}
-	exe, err := c.executable(ctx, t)
+	exe, err := c.ready(ctx, t)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.checkVersion(ctx, t, exe); err != nil {
 		return nil, err
 	}
 	first, signatures, err := c.repeat(ctx, t, mode, exe)
@@ -124,6 +132,35 @@ func (c *Capturer) Capture(ctx context.Context, t Target) (*Result, error) {
 		return nil, err
 	}
 	return c.write(first, signatures)
+}
+
+// Prepare installs and checks the executable of a target ahead of its captures, so that what is wrong with it is said once.
+func (c *Capturer) Prepare(ctx context.Context, t Target) error {
+	if t.Agent.NotCapturable != "" && t.Bin == "" {
+		return fmt.Errorf("%s cannot be captured: %s", t.Agent.ID, t.Agent.NotCapturable)
+	}
+	_, err := c.ready(ctx, t)
+	return err
+}
+
+// ready gives the executable of a target, installed and asked for its version once per Capturer.
+func (c *Capturer) ready(ctx context.Context, t Target) (executable, error) {
+	key := release{t.Agent.ID, t.Version, t.Bin}
+	if exe, ok := c.checked[key]; ok {
+		return exe, nil
+	}
+	exe, err := c.executable(ctx, t)
+	if err == nil {
+		err = c.checkVersion(ctx, t, exe)
+	}
+	if err != nil {
+		return exe, err
+	}
+	if c.checked == nil {
+		c.checked = map[release]executable{}
+	}
+	c.checked[key] = exe
+	return exe, nil
 }
 
 func (c *Capturer) resolve(t Target) (registry.Mode, error) {

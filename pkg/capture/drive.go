@@ -249,9 +249,9 @@ func startError(command isolation.Command, err error) error {
 	name := filepath.Base(command.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("starting %s: the file, or the interpreter that it names, does not exist: %w", name, err)
+		return fmt.Errorf("starting %s: the file, or the interpreter that it names, does not exist for the child", name)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("starting %s: not executable for the child's user: make it readable and executable for others: %w", name, err)
+		return fmt.Errorf("starting %s: the child's user may not execute it: make it readable and executable for others (chmod o+rx)", name)
 	}
 	return fmt.Errorf("starting %s: it is not a program for this machine: %w", name, err)
 }
