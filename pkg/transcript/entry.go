@@ -9,13 +9,15 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -23,6 +25,9 @@ import (
 
 // MaxLine bounds one line of a JSONL bundle, in bytes. A longer one is an error, not an allocation.
 const MaxLine = 160 << 20
+
+// maxLine is MaxLine; the test of the bound does not write so much.
+var maxLine = MaxLine
 
 // Entry is one line of a transcript: a stream chunk, an RPC frame or a process event.
 type Entry struct {
@@ -45,6 +50,12 @@ type Entry struct {
 func (e Entry) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "transcript.Entry(%s %s%s, %d bytes)", e.Dir, e.Stream, e.Event, len(e.Data)+len(e.Frame))
 }
+
+// MarshalJSON refuses: AppendJSON is the one form of an entry, and its callers know what they hold.
+func (e Entry) MarshalJSON() ([]byte, error) { return nil, ErrSecret }
+
+// MarshalText refuses.
+func (e Entry) MarshalText() ([]byte, error) { return nil, ErrSecret }
 
 // AppendJSON appends the entry as one JSON object, without a newline. Chunks that are not UTF-8 go to
 // "data_base64", which only a raw bundle may hold.
@@ -111,7 +122,7 @@ type line struct {
 	Data       *string                 `json:"data"`
 	DataBase64 *string                 `json:"data_base64"`
 	DataRef    *string                 `json:"data_ref"`
-	Frame      json.RawMessage         `json:"frame"`
+	Frame      jsontext.Value          `json:"frame"`
 	Event      contract.ProcessEvent   `json:"event"`
 	ExitCode   *int                    `json:"exit_code"`
 	Signal     *string                 `json:"signal"`
@@ -159,58 +170,93 @@ func readLine(br *bufio.Reader, long *[]byte) ([]byte, error) {
 	}
 	*long = append((*long)[:0], text...)
 	for errors.Is(err, bufio.ErrBufferFull) {
-		if len(*long) > MaxLine {
-			return nil, &LineError{Reason: fmt.Sprintf("longer than %d bytes", MaxLine)}
-		}
 		text, err = br.ReadSlice('\n')
+		if len(*long)+len(text) > maxLine {
+			return nil, &LineError{Reason: fmt.Sprintf("longer than %d bytes", maxLine)}
+		}
 		*long = append(*long, text...)
 	}
 	return bytes.TrimSuffix(*long, []byte("\n")), err
 }
 
+var (
+	signalName    = regexp.MustCompile(`^SIG[A-Z0-9+]{1,20}$`)
+	processEvents = contract.ProcessEvent("").Values()
+)
+
+// maxExitCode is the largest code that an operating system gives: Windows counts in 32 bits.
+const maxExitCode = 1<<32 - 1
+
+// parseLine reads one entry strictly: a key that comes twice, or in other letters, could hide content from readers
+// that look at the other one.
 func parseLine(text []byte) (Entry, string) {
 	var l line
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&l); err != nil {
-		return Entry{}, "not a JSON object of a transcript entry"
-	}
-	if dec.More() {
-		return Entry{}, "more than one JSON value"
+	if err := json.Unmarshal(text, &l, json.RejectUnknownMembers(true)); err != nil {
+		return Entry{}, "not one JSON object of a transcript entry"
 	}
 	if l.AtMs == nil || *l.AtMs < 0 {
 		return Entry{}, "at_ms is missing or negative"
 	}
-	e := Entry{Dir: l.Dir, Stream: l.Stream, AtMs: *l.AtMs, Event: l.Event, ExitCode: l.ExitCode, Frame: l.Frame}
+	if l.Dir == contract.FromProcess {
+		return l.process()
+	}
+	return l.chunk()
+}
+
+func (l *line) process() (Entry, string) {
+	e := Entry{Dir: l.Dir, AtMs: *l.AtMs, Event: l.Event, ExitCode: l.ExitCode}
 	if l.Signal != nil {
 		e.Signal = *l.Signal
 	}
-	contents := 0
-	if l.Data != nil {
+	switch {
+	case l.contents() > 0 || l.Stream != "":
+		return Entry{}, "a process event has neither stream nor content"
+	case !slices.Contains(processEvents, string(l.Event)):
+		return Entry{}, "the process event is unknown"
+	case l.Signal != nil && !signalName.MatchString(e.Signal):
+		return Entry{}, "signal is not a name such as SIGTERM"
+	case l.ExitCode != nil && (*l.ExitCode < -1 || int64(*l.ExitCode) > maxExitCode):
+		return Entry{}, "exit_code is not one that an operating system gives"
+	case l.ExitCode != nil && l.Signal != nil:
+		return Entry{}, "exit_code and signal exclude each other"
+	}
+	return e, ""
+}
+
+func (l *line) chunk() (Entry, string) {
+	e := Entry{Dir: l.Dir, Stream: l.Stream, AtMs: *l.AtMs}
+	toCLI := l.Dir == contract.ServerToCLI && l.Stream == contract.Stdin
+	fromCLI := l.Dir == contract.CLIToServer && (l.Stream == contract.Stdout || l.Stream == contract.Stderr)
+	switch {
+	case l.contents() != 1 || !toCLI && !fromCLI || l.Event != "" || l.ExitCode != nil || l.Signal != nil:
+		return Entry{}, "dir, stream and content do not belong together"
+	case l.Data != nil:
 		e.Data = []byte(*l.Data)
-		contents++
-	}
-	if l.DataRef != nil {
+	case l.DataRef != nil && *l.DataRef == "":
+		return Entry{}, "data_ref is empty"
+	case l.DataRef != nil:
 		e.Ref = *l.DataRef
-		contents++
-	}
-	if l.DataBase64 != nil {
+	case l.DataBase64 != nil:
 		data, err := base64.StdEncoding.DecodeString(*l.DataBase64)
 		if err != nil {
 			return Entry{}, "data_base64 is not base64"
 		}
 		e.Data = data
-		contents++
-	}
-	if l.Frame != nil {
-		contents++
-	}
-	switch {
-	case l.Dir == contract.FromProcess && contents == 0 && l.Stream == "" && l.Event != "":
-	case l.Dir == contract.ServerToCLI && contents == 1 && l.Stream == contract.Stdin && l.Event == "":
-	case l.Dir == contract.CLIToServer && contents == 1 && (l.Stream == contract.Stdout || l.Stream == contract.Stderr) && l.Event == "":
+	case l.Frame.Kind() != '{':
+		return Entry{}, "frame is not a JSON object"
 	default:
-		return Entry{}, "dir, stream and content do not belong together"
+		e.Frame = l.Frame
 	}
 	return e, ""
+}
+
+// contents counts the fields that hold what crossed the boundary.
+func (l *line) contents() int {
+	n := 0
+	for _, has := range []bool{l.Data != nil, l.DataRef != nil, l.DataBase64 != nil, l.Frame != nil} {
+		if has {
+			n++
+		}
+	}
+	return n
 }

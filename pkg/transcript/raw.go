@@ -97,6 +97,11 @@ type Recorder struct {
 	err     error
 }
 
+// Format keeps the bytes of the last entry out of logs and messages.
+func (r *Recorder) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "transcript.Recorder(secret)")
+}
+
 // NewRecorder opens a spool in dir (the run's private folder).
 func NewRecorder(dir string) (*Recorder, error) {
 	f, err := OpenSpool(dir)
@@ -125,6 +130,11 @@ func (r *Recorder) Record(e Entry) {
 	if r.err != nil {
 		return
 	}
+	tag, ok := tagOf(e)
+	if !ok {
+		r.err = errors.New("an entry's stream does not belong to its direction")
+		return
+	}
 	e.AtMs = max(e.AtMs, r.lastMs)
 	r.lastMs = e.AtMs
 	r.buf = append(e.AppendJSON(r.buf[:0]), '\n')
@@ -137,7 +147,7 @@ func (r *Recorder) Record(e Entry) {
 		}
 		h.Write(e.Data)
 	}
-	r.buf = appendRecord(r.buf[:0], e)
+	r.buf = appendRecord(r.buf[:0], tag, e)
 	_, r.err = r.w.Write(r.buf)
 	r.size += int64(len(r.buf))
 	r.entries++
@@ -146,16 +156,22 @@ func (r *Recorder) Record(e Entry) {
 // errFinished stops a reader that outlives the recording, as after a kill.
 var errFinished = errors.New("transcript: the recording has ended")
 
-// Finish ends the recording. Later calls of Record do nothing.
+// Finish ends the recording. Later calls of Record do nothing; a second Finish is an error and leaves the first one's
+// Raw alone.
 func (r *Recorder) Finish() (*Raw, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if errors.Is(r.err, errFinished) {
+		return nil, r.err
+	}
 	if r.err == nil {
 		r.err = r.w.Flush()
 	}
 	if r.err != nil {
 		_ = r.spool.Close()
-		return nil, fmt.Errorf("writing the spool: %w", r.err)
+		err := fmt.Errorf("writing the spool: %w", r.err)
+		r.err = errFinished
+		return nil, err
 	}
 	r.err = errFinished
 	raw := &Raw{spool: r.spool, size: r.size, entries: r.entries, hash: sum(r.bundle), streams: map[contract.StreamName]contract.Hash{}}
@@ -174,9 +190,11 @@ func ReadBundle(rd io.Reader, dir string) (*Raw, error) {
 		return nil, err
 	}
 	var last int64
+	n := 0
 	err = ReadLines(rd, func(e Entry) error {
+		n++
 		if e.AtMs < last {
-			return errors.New("at_ms goes back in time")
+			return &LineError{Line: n, Reason: "at_ms goes back in time"}
 		}
 		last = e.AtMs
 		rec.Record(e)
@@ -198,12 +216,17 @@ var tags = []struct {
 	{contract.FromProcess, ""}, {contract.ServerToCLI, contract.Stdin}, {contract.CLIToServer, contract.Stdout}, {contract.CLIToServer, contract.Stderr},
 }
 
-func appendRecord(dst []byte, e Entry) []byte {
+func tagOf(e Entry) (byte, bool) {
 	for i, t := range tags {
 		if t.dir == e.Dir && t.stream == e.Stream {
-			dst = append(dst, byte(i))
+			return byte(i), true
 		}
 	}
+	return 0, false
+}
+
+func appendRecord(dst []byte, tag byte, e Entry) []byte {
+	dst = append(dst, tag)
 	dst = binary.AppendUvarint(dst, uint64(e.AtMs))
 	for _, field := range [][]byte{e.Data, []byte(e.Ref), e.Frame, []byte(e.Event), []byte(e.Signal)} {
 		dst = binary.AppendUvarint(dst, uint64(len(field)))
