@@ -52,7 +52,7 @@ var kinds = []Kind{
 	{TransportChanged, "The framing of the stream is another.", Breaking, whole(func(s contract.Shape) string { return string(s.Transport) }), from("transport")},
 	{ExitChanged, "The process ends in another way.", Breaking, whole(func(s contract.Shape) string { return string(s.Exit) }), from("exit")},
 	{StderrClassChanged, "Standard error is about something else, such as a new deprecation.", Additive, whole(stderrClass), from("class of standard error")},
-	{EventTypeRemoved, "A frame kind no longer comes.", Breaking, removedFrames, fixed("no longer comes")},
+	{EventTypeRemoved, "A frame kind no longer comes.", Breaking, removedFrames, fixed("event type gone")},
 	{EventTypeAdded, "A frame kind is new.", Additive, addedFrames, fixed("new event type")},
 	{EventTypeMoved, "Frame kinds come for the first time in another order.", Additive, movedFrames, sayMoved},
 	{RootKindChanged, "The frame is another kind of JSON value.", Breaking, rootKinds, sayTypes},

@@ -83,7 +83,7 @@ func TestDiff(t *testing.T) {
 		}},
 		{"family", "a\n $ object", "family claude-stream-json/v1\na\n $ object", []string{"breaking family_changed: protocol family: json-event-stream/v1 → claude-stream-json/v1"}},
 		{"discriminator renamed", "assistant_message\n $ object", "agent_message\n $ object", []string{
-			"breaking event_type_removed: assistant_message: no longer comes",
+			"breaking event_type_removed: assistant_message: event type gone",
 			"additive event_type_added: agent_message: new event type",
 		}},
 		{"moved", "a\n $ object\nb\n $ object\nc\n $ object", "c\n $ object\na\n $ object\nb\n $ object", []string{"additive event_type_moved: c: now comes first"}},
@@ -117,7 +117,7 @@ func TestDiff(t *testing.T) {
 		{"value not seen", "a\n $.status string completed failed", "a\n $.status string completed", []string{"subsumed enum_value_removed: a: path $.status: value failed no longer comes"}},
 		{"discriminator value lost", "a\n $.type string x y", "a\n $.type string x", []string{"breaking enum_value_removed: a: path $.type: value y no longer comes"}},
 		{"noise", "a\n $ object", "noise/before\n $ string\na\n $ object", []string{"breaking event_type_added: noise/before: new event type"}},
-		{"noise gone", "noise/before\n $ string\na\n $ object", "a\n $ object", []string{"subsumed event_type_removed: noise/before: no longer comes"}},
+		{"noise gone", "noise/before\n $ string\na\n $ object", "a\n $ object", []string{"subsumed event_type_removed: noise/before: event type gone"}},
 		{"sent and received", "a\n $ object\n> a\n $ object", "a\n $ object\n> a\n $ object\n $.x number", []string{"additive path_added: a (sent to the CLI): path $.x: new (number)"}},
 	}
 	seen := map[ChangeKind]bool{}
