@@ -1,0 +1,156 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/open-design/agent-cli-contracts/pkg/replay"
+)
+
+func fixture(t *testing.T, probe string) *replay.Fixture {
+	t.Helper()
+	l := open(t, nil)
+	r := recorded(t, l, probe)
+	f, err := l.Fixture(r.Observation.ProtocolFamily, r.Observation.Shape.Signature)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func TestChild(t *testing.T) {
+	const prompt = "Say hello to the sample.\n"
+	tests := []struct {
+		probe, stdin, prompt, stdout, stderr string
+		want                                 replay.Ending
+	}{
+		{"provider-failure", prompt, prompt, "{\"type\":\"init\",\"session\":\"<id:1>\"}\n{\"type\":\"failure\",\"message\":\"The sample provider is down.\"}\n", "retrying 3 times\n",
+			replay.Ending{Code: 3, StdinBytes: int64(len(prompt))}},
+		{"version-probe", "ignored", "", "sample-cli 0.0.0\n", "", replay.Ending{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.probe, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			got, err := replay.Child{Stdin: strings.NewReader(tt.stdin), Stdout: &stdout, Stderr: &stderr, Prompt: tt.prompt}.Play(context.Background(), fixture(t, tt.probe))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]any{tt.stdout, tt.stderr, tt.want}, []any{stdout.String(), stderr.String(), got}); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// The recording read its prompt before it printed anything; so does the child.
+func TestChildWaitsForStdin(t *testing.T) {
+	r, w := io.Pipe()
+	var stdout bytes.Buffer
+	done := make(chan error, 1)
+	f := fixture(t, "chat-text-success")
+	go func() {
+		_, err := replay.Child{Stdin: r, Stdout: &stdout, Stderr: io.Discard}.Play(context.Background(), f)
+		done <- err
+	}()
+	_, _ = io.WriteString(w, "prompt")
+	select {
+	case <-done:
+		t.Fatal("the child ended before its stdin did")
+	case <-time.After(20 * time.Millisecond):
+	}
+	_ = w.Close()
+	if err := <-done; err != nil || !strings.Contains(stdout.String(), "Hello, sample.") {
+		t.Errorf("%v, %q", err, stdout.String())
+	}
+}
+
+func TestChildRefusesAnotherPrompt(t *testing.T) {
+	_, err := replay.Child{Stdin: strings.NewReader("something private"), Stdout: io.Discard, Stderr: io.Discard, Prompt: "Say hello"}.Play(context.Background(), fixture(t, "chat-text-success"))
+	var wrong *replay.PromptError
+	if !errors.As(err, &wrong) || strings.Contains(err.Error(), "private") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestChildStopsWithItsContext(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close() //nolint:errcheck // a pipe
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := (replay.Child{Stdin: r, Stdout: io.Discard, Stderr: io.Discard}).Play(ctx, fixture(t, "chat-text-success")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestChildKeepsTime(t *testing.T) {
+	start := time.Now()
+	if _, err := (replay.Child{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Speed: 2}).Play(context.Background(), fixture(t, "chat-text-success")); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took < 40*time.Millisecond {
+		t.Errorf("90 recorded milliseconds at double speed took %s", took)
+	}
+}
+
+// parserEnv makes this test binary a host's parser command.
+const parserEnv = "REPLAY_TEST_PARSER"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(parserEnv) {
+	case "":
+		os.Exit(m.Run())
+	case "lines":
+		data, _ := io.ReadAll(os.Stdin)
+		for range bytes.Count(data, []byte("\n")) {
+			_, _ = io.WriteString(os.Stdout, `{"event":"raw","fields":{"family":"`+os.Getenv("CONTRACT_FAMILY")+`"}}`+"\n")
+		}
+	case "fail":
+		os.Exit(4)
+	case "noise":
+		_, _ = io.WriteString(os.Stdout, "not events")
+	case "hang":
+		time.Sleep(time.Minute)
+	}
+}
+
+func TestExternal(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := fixture(t, "chat-text-success")
+	tests := []struct{ mode, want string }{
+		{"lines", ""}, {"fail", "exit status 4"}, {"noise", "event 0 of the parser"}, {"hang", "did not end within"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.mode, func(t *testing.T) {
+			t.Setenv(parserEnv, tt.mode)
+			x := replay.External{Argv: []string{self}, Limit: time.Minute}
+			if tt.mode == "hang" {
+				x.Limit = 200 * time.Millisecond
+			}
+			got, err := x.Events(context.Background(), f)
+			if tt.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil || len(got) != 3 || string(got[0].Fields["family"]) != `"json-event-stream/v1"` {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+	if _, err := (replay.External{}).Events(context.Background(), f); err == nil {
+		t.Error("an empty command ran")
+	}
+}

@@ -1,0 +1,124 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+)
+
+// Bounds of a host's parser command.
+const (
+	// MaxParserOutput is how much a command may print for one fixture, in bytes.
+	MaxParserOutput = 64 << 20
+	// ParserLimit is how long a command may run for one fixture.
+	ParserLimit = 60 * time.Second
+)
+
+// External is a host's own parser as a command: it reads the recorded standard output of an agent on its standard
+// input and prints events, as one JSON array or one JSON object a line: {"event": "assistant_text", "fields": {…}}.
+//
+// It is the only place of this package that starts a process. The command is the caller's own, like a test; nothing
+// of a registry tree ever reaches its argv. It sees what the fixture is in CONTRACT_AGENT, CONTRACT_VERSION,
+// CONTRACT_PROBE, CONTRACT_FAMILY and CONTRACT_SHAPE, and otherwise the caller's environment.
+type External struct {
+	// Argv is the command; Argv[0] is looked up as usual.
+	Argv []string
+	// Goldens names the goldens that the events are compared with.
+	Goldens string
+	// Limit is the time limit for one fixture; zero means ParserLimit.
+	Limit time.Duration
+	// Stderr gets what the command says; nil drops it.
+	Stderr io.Writer
+}
+
+// Parser is the command as a parser.
+func (x External) Parser() Parser { return Parser{Name: x.Goldens, Events: x.Events} }
+
+// Events runs the command on one fixture.
+func (x External) Events(ctx context.Context, f *Fixture) ([]protocol.Event, error) {
+	if len(x.Argv) == 0 {
+		return nil, errors.New("the parser command is empty")
+	}
+	limit := x.Limit
+	if limit == 0 {
+		limit = ParserLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var stdin bytes.Buffer
+	if err := f.WriteStdout(&stdin); err != nil {
+		return nil, err
+	}
+	out := &bounded{left: MaxParserOutput, over: cancel}
+	cmd := exec.CommandContext(ctx, x.Argv[0], x.Argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &stdin, out, x.Stderr
+	cmd.Env = append(cmd.Environ(), "CONTRACT_AGENT="+string(f.Agent), "CONTRACT_VERSION="+string(f.Version), "CONTRACT_PROBE="+string(f.Probe),
+		"CONTRACT_FAMILY="+string(f.Family()), "CONTRACT_SHAPE="+string(f.Shape))
+	// A grandchild that keeps the pipe must not keep the caller.
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	switch {
+	case out.left < 0:
+		return nil, fmt.Errorf("the parser command printed more than %d bytes", MaxParserOutput)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("the parser command did not end within %s", limit)
+	case err != nil:
+		return nil, fmt.Errorf("running the parser command: %w", err)
+	}
+	return ParseEvents(out.Bytes())
+}
+
+// bounded collects output up to a limit and then stops the command.
+type bounded struct {
+	bytes.Buffer
+	left int
+	over func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		b.over()
+		return 0, errors.New("output limit")
+	}
+	return b.Buffer.Write(p)
+}
+
+// ParseEvents reads events from one JSON array or from JSON objects that follow each other. Its errors say which
+// event is wrong and never quote it.
+func ParseEvents(data []byte) ([]protocol.Event, error) {
+	events := []protocol.Event{}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	array := bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("["))
+	if array {
+		if _, err := dec.Token(); err != nil {
+			return nil, errors.New("the parser's events are not JSON")
+		}
+	}
+	for dec.More() {
+		var e protocol.Event
+		if err := dec.Decode(&e); err != nil || e.Event == "" {
+			return nil, fmt.Errorf("event %d of the parser is not {\"event\": NAME, \"fields\": {…}}", len(events))
+		}
+		events = append(events, e)
+	}
+	if array {
+		if _, err := dec.Token(); err != nil {
+			return nil, errors.New("the parser's array of events does not end")
+		}
+	}
+	if dec.More() {
+		return nil, errors.New("the parser printed something behind its events")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("the parser printed something behind its events")
+	}
+	return events, nil
+}

@@ -1,0 +1,150 @@
+package replay
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+)
+
+// Library opens the fixtures of a tree. Every fixture that it hands out has passed the redaction gate again.
+type Library struct {
+	Tree    *registry.Tree
+	Catalog *registry.Catalog
+	// Scanner is the second gate of redaction.
+	Scanner *scan.Scanner
+	// Temp is a private folder for spools.
+	Temp string
+
+	// Records are the observations and source evidence that the fixtures belong to.
+	Records *registry.Records
+
+	byShape map[contract.Hash][]*registry.Record
+}
+
+// OpenLibrary reads the records of a tree and of the bases below it. Records that are not valid are left out: lint
+// reports them, and what they name does not replay.
+func OpenLibrary(tree *registry.Tree, catalog *registry.Catalog, scanner *scan.Scanner, temp string) (*Library, error) {
+	records, err := registry.LoadRecords(tree, nil)
+	if err != nil {
+		return nil, err
+	}
+	l := &Library{Tree: tree, Catalog: catalog, Scanner: scanner, Temp: temp, Records: records, byShape: map[contract.Hash][]*registry.Record{}}
+	for _, r := range records.Observations {
+		l.byShape[r.Shape] = append(l.byShape[r.Shape], r)
+	}
+	return l, nil
+}
+
+// NoMatchError reports a selector that names nothing of the tree.
+type NoMatchError struct {
+	Selector registry.Selector
+	// Known lists what the tree holds, as selectors, at most a few.
+	Known []string
+}
+
+func (e *NoMatchError) Error() string {
+	if len(e.Known) == 0 {
+		return "the tree holds no observation: capture one first"
+	}
+	return "no observation matches the selector; the tree holds " + strings.Join(e.Known, ", ")
+}
+
+// Select lists the observations that a selector names, sorted by path. A selector without an agent names all agents.
+// The error is a *NoMatchError when there is none.
+func (l *Library) Select(sel registry.Selector) ([]*registry.Record, error) {
+	var id contract.AgentID
+	if sel.Agent != "" {
+		agent, err := l.Catalog.Agent(sel.Agent)
+		if err != nil {
+			return nil, err
+		}
+		id = agent.ID
+	}
+	probe := contract.CanonicalProbe(sel.Probe)
+	signature := l.Records.Resolve(sel.Shape)
+	var out []*registry.Record
+	for _, r := range l.Records.Observations {
+		o := r.Observation
+		if (id == "" || o.Agent == id) && (sel.Version == "" || o.CLIVersion == sel.Version) &&
+			(probe == "" || o.Probe == probe) && (signature == "" || r.Shape == signature) {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return nil, &NoMatchError{sel, l.known(id)}
+	}
+	return out, nil
+}
+
+// known lists releases with observations: those of the agent where it has any.
+func (l *Library) known(id contract.AgentID) []string {
+	const most = 12
+	of := func(id contract.AgentID) []string {
+		seen := map[string]bool{}
+		for _, r := range l.Records.Observations {
+			if id == "" || r.Observation.Agent == id {
+				seen[fmt.Sprintf("%s@%s:%s", r.Observation.Agent, r.Observation.CLIVersion, r.Observation.Probe)] = true
+			}
+		}
+		return slices.Sorted(maps.Keys(seen))
+	}
+	names := of(id)
+	if len(names) == 0 {
+		names = of("")
+	}
+	if len(names) > most {
+		names = append(names[len(names)-most:], "…")
+	}
+	return names
+}
+
+// One picks the newest observation that a selector names. What it names must agree on agent and probe: for a child
+// process it matters which behaviour is played.
+func (l *Library) One(sel registry.Selector) (*registry.Record, error) {
+	found, err := l.Select(sel)
+	if err != nil {
+		return nil, err
+	}
+	behaviours := map[string]bool{}
+	for _, r := range found {
+		behaviours[fmt.Sprintf("%s@%s:%s", r.Observation.Agent, r.Observation.CLIVersion, r.Observation.Probe)] = true
+	}
+	first := found[0].Observation
+	for _, r := range found {
+		if r.Observation.Agent != first.Agent || r.Observation.Probe != first.Probe && sel.Shape == "" {
+			return nil, fmt.Errorf("the selector names several behaviours (%s): add :PROBE or #sha256-HEX", strings.Join(slices.Sorted(maps.Keys(behaviours)), ", "))
+		}
+	}
+	return slices.MaxFunc(found, func(a, b *registry.Record) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Path, b.Path))
+	}), nil
+}
+
+// ReadGolden reads the expected events of a parser for a shape. It is registry.ErrMissing when there are none.
+func (l *Library) ReadGolden(p contract.RelPath) (Golden, error) {
+	data, err := l.Tree.Read(p)
+	if err != nil {
+		return Golden{}, fmt.Errorf("reading a golden: %w", err)
+	}
+	return DecodeGolden(string(p), data)
+}
+
+// DecodeGolden reads the file of a golden. Its error names the file and never quotes it.
+func DecodeGolden(file string, data []byte) (Golden, error) {
+	var g Golden
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&g); err != nil || g.Parser == "" || g.Shape == "" || g.Events == nil || dec.More() {
+		return Golden{}, errors.New(file + " is no golden: it holds parser, shape and events")
+	}
+	return g, nil
+}
