@@ -27,6 +27,7 @@ import (
 // Step is one run of an action.
 type Step struct {
 	*workflow.Action
+	w   io.Writer
 	env stage.Env
 }
 
@@ -34,13 +35,13 @@ type Step struct {
 func Main(run func(context.Context, *Step) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return Run(ctx, workflow.New(workflow.WithWriter(os.Stdout), workflow.WithGetenv(os.Getenv)), time.Now, rand.Reader, run)
+	a := workflow.New(workflow.WithWriter(os.Stdout), workflow.WithGetenv(os.Getenv))
+	env := stage.Env{Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv, Now: time.Now, Random: rand.Reader, Progress: a.Infof}
+	return finish(a, run(ctx, &Step{Action: a, w: os.Stdout, env: env}))
 }
 
-// Run runs an action and returns its exit code. An error becomes an annotation.
-func Run(ctx context.Context, a *workflow.Action, now func() time.Time, random io.Reader, run func(context.Context, *Step) error) int {
-	s := &Step{Action: a, env: stage.Env{Stdout: io.Discard, Stderr: io.Discard, Getenv: a.Getenv, Now: now, Random: random, Progress: a.Infof}}
-	err := run(ctx, s)
+// finish turns the outcome into an annotation and an exit code.
+func finish(a *workflow.Action, err error) int {
 	// An output that could not be written would make a later step read the run as one that found nothing.
 	lost := a.Err()
 	switch code := stage.ExitCode(err); {
@@ -119,6 +120,12 @@ func (s *Step) Open(out string) (*stage.Stage, error) {
 		}
 	}
 	return stage.Open(s.env, stage.Dirs{Checkout: s.Path("checkout", "."), Out: out, Cache: cache})
+}
+
+// Annotations prints commands that a package of ours has rendered and escaped.
+func (s *Step) Annotations(commands []byte) error {
+	_, err := s.w.Write(commands)
+	return err
 }
 
 // SetJSON sets an output to a JSON value, for fromJSON.

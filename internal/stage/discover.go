@@ -1,0 +1,50 @@
+package stage
+
+import (
+	"context"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/discover"
+)
+
+// Discover lists the releases of the agents (all of them without a name) and says which are not covered. An agent whose
+// releases cannot be listed is part of the plan, with the reason. The error is a *FoundError where the plan holds drift.
+func (s *Stage) Discover(ctx context.Context, agents []string) (*discover.Plan, error) {
+	if len(agents) == 0 {
+		for id := range s.Checkout.Catalog.Agents {
+			agents = append(agents, string(id))
+		}
+	}
+	opts := discover.Options{Now: s.Now(), Unreachable: map[contract.AgentID]string{}}
+	var lists []contract.ReleaseList
+	for _, name := range agents {
+		agent, err := s.Checkout.Catalog.Agent(name)
+		if err != nil {
+			return nil, err
+		}
+		opts.Agents = append(opts.Agents, agent.ID)
+		if agent.NotCapturable != "" {
+			continue
+		}
+		list, err := s.Releases(ctx, agent)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			opts.Unreachable[agent.ID] = err.Error()
+			continue
+		}
+		lists = append(lists, list)
+	}
+	plan, err := discover.Unseen(s.Checkout.Catalog, s.Checkout.Tree, lists, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.Unknown(); err != nil {
+		return plan, err
+	}
+	if plan.Drift() {
+		return plan, Found("%d captures are missing", len(plan.Capture))
+	}
+	return plan, nil
+}
