@@ -1,0 +1,75 @@
+package contracts_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	docLink   = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	tableRow  = regexp.MustCompile("(?m)^\\|.*\\| `([a-z/.]+)`: (.*) \\|$")
+	testNames = regexp.MustCompile("`(Test[A-Za-z]+)`")
+)
+
+func TestDocLinks(t *testing.T) {
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"docs/*.md", "docs/decisions/*.md"} {
+		more, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, more...)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range docLink.FindAllStringSubmatch(string(data), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", file, m[1])
+			}
+		}
+	}
+}
+
+// A guarantee without its test is a promise that nobody keeps.
+func TestSecurityNamesRealTests(t *testing.T) {
+	data, err := os.ReadFile("SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := tableRow.FindAllStringSubmatch(string(data), -1)
+	if len(rows) == 0 {
+		t.Fatal("SECURITY.md has no table of guarantees")
+	}
+	for _, row := range rows {
+		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(row[1]), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var source strings.Builder
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source.Write(data)
+		}
+		names := testNames.FindAllStringSubmatch(row[2], -1)
+		if len(names) == 0 {
+			t.Errorf("no test is named in: %s", row[0])
+		}
+		for _, name := range names {
+			if !strings.Contains(source.String(), "func "+name[1]+"(t *testing.T)") {
+				t.Errorf("%s has no test %s", row[1], name[1])
+			}
+		}
+	}
+}
