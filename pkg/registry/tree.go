@@ -61,7 +61,6 @@ func (t *Tree) Base() *Tree { return t.under }
 func (t *Tree) Close() error { return t.root.Close() }
 
 func (t *Tree) list() error {
-	fold := map[string]string{}
 	err := fs.WalkDir(t.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -93,6 +92,14 @@ func (t *Tree) list() error {
 	if err != nil {
 		return fmt.Errorf("listing %s: %w", t.Name, err)
 	}
+	t.index()
+	return nil
+}
+
+// index sorts what the tree holds.
+func (t *Tree) index() {
+	fold := map[string]string{}
+	t.files = t.files[:0]
 	for p := range t.at {
 		if other, clash := fold[strings.ToLower(p)]; clash && other != p {
 			t.Strange = append(t.Strange, p)
@@ -102,7 +109,6 @@ func (t *Tree) list() error {
 	}
 	slices.Sort(t.files)
 	slices.Sort(t.Strange)
-	return nil
 }
 
 func (t *Tree) pending(dir string) {

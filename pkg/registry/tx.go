@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,38 @@ func (t *Tx) Put(path contract.RelPath, data []byte) error {
 		return err
 	}
 	t.files = append(t.files, path)
+	return nil
+}
+
+// View opens the tree as it will be after Commit, so that generated files can join the same transaction.
+func (t *Tx) View() (*Tree, error) {
+	tree, err := OpenTree(t.root)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range t.files {
+		tree.at[string(p)] = filepath.Base(t.dir) + "/" + string(p)
+	}
+	tree.index()
+	return tree, nil
+}
+
+// Derive adds generated files: what derive makes of the tree as it will be.
+func (t *Tx) Derive(derive func(*Tree) (map[contract.RelPath][]byte, error)) error {
+	tree, err := t.View()
+	if err != nil {
+		return err
+	}
+	defer tree.Close() //nolint:errcheck // read only
+	files, err := derive(tree)
+	if err != nil {
+		return fmt.Errorf("generating files: %w", err)
+	}
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		if err := t.Put(p, files[p]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -1,0 +1,165 @@
+package registry
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	tree, err := OpenTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close() //nolint:errcheck // read only
+	got := map[string]string{}
+	for _, p := range tree.Files("") {
+		data, err := tree.Read(contract.RelPath(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[p] = string(data)
+	}
+	return got
+}
+
+func put(t *testing.T, tx *Tx, path, data string) {
+	t.Helper()
+	if err := tx.Put(contract.RelPath(path), []byte(data)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTxIsAllOrNothing(t *testing.T) {
+	dir := t.TempDir()
+	tx, err := Begin(dir, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, tx, "shapes/x/a.json", "a")
+	put(t, tx, "observations/o.json", "o")
+	if got := files(t, dir); len(got) != 0 {
+		t.Fatalf("visible before Commit: %v", got)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"shapes/x/a.json": "a", "observations/o.json": "o"}
+	if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	tx.Abort() // does nothing after Commit
+	if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+		t.Errorf("after Abort: -want +got\n%s", diff)
+	}
+}
+
+// A process killed after its commit marker and before or amid its moves leaves a tree that reads as finished, and the
+// next writer finishes it.
+func TestTxKilled(t *testing.T) {
+	want := map[string]string{"a/1": "1", "b/2": "2", "c/3": "3"}
+	for moved := range len(want) + 1 {
+		dir := t.TempDir()
+		tx, err := Begin(dir, "killed")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := ""
+		for _, p := range []string{"a/1", "b/2", "c/3"} {
+			put(t, tx, p, want[p])
+			list += p + "\n"
+		}
+		if err := os.WriteFile(filepath.Join(tx.dir, commitMarker), []byte(list), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []string{"a/1", "b/2", "c/3"}[:moved] {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, p)), 0o755), os.Rename(filepath.Join(tx.dir, p), filepath.Join(dir, p))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+			t.Errorf("%d moved, before recovery: -want +got\n%s", moved, diff)
+		}
+		if err := Recover(dir); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+			t.Errorf("%d moved, after recovery: -want +got\n%s", moved, diff)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, pendingPrefix+"*")); len(left) > 0 {
+			t.Errorf("left over: %v", left)
+		}
+	}
+}
+
+// A process killed before its marker leaves nothing that a reader sees.
+func TestTxKilledEarly(t *testing.T) {
+	dir := t.TempDir()
+	tx, err := Begin(dir, "early")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, tx, "a/1", "1")
+	if err := Recover(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, dir); len(got) != 0 {
+		t.Errorf("visible: %v", got)
+	}
+}
+
+func TestTxRefusesPathsOutside(t *testing.T) {
+	tx, err := Begin(t.TempDir(), "outside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []contract.RelPath{"../x", "/x", "a/../../x", ".git/config", ""} {
+		if err := tx.Put(p, nil); err == nil {
+			t.Errorf("Put(%q) was accepted", p)
+		}
+	}
+}
+
+func TestTxDeriveSeesWhatWillBe(t *testing.T) {
+	dir := t.TempDir()
+	tx, err := Begin(dir, "derive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, tx, "observations/o.json", "o")
+	err = tx.Derive(func(tree *Tree) (map[contract.RelPath][]byte, error) {
+		data, err := tree.Read("observations/o.json")
+		return map[contract.RelPath][]byte{"derived.json": append([]byte("of "), data...)}, err
+	})
+	if err := errors.Join(err, tx.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"observations/o.json": "o", "derived.json": "of o"}, files(t, dir)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A link, even one that leads out of the tree, is not followed.
+func TestTreeRefusesLinks(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "link")); err != nil {
+		t.Skip("this system gives no links")
+	}
+	tree, err := OpenTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close() //nolint:errcheck // read only
+	if len(tree.Files("")) != 0 || len(tree.Strange) != 1 || tree.Has("link") {
+		t.Errorf("files %v, strange %v", tree.Files(""), tree.Strange)
+	}
+}
