@@ -26,13 +26,17 @@ type Installer interface {
 // Capturer holds what all captures of a process share. Every field but Progress and Raw is required. It is not safe for
 // concurrent use.
 type Capturer struct {
-	Catalog   *registry.Catalog
+	Catalog *registry.Catalog
+	// Base is the tree that new records will join: shapes and fixtures that it holds are not written again. May be nil.
+	Base      *registry.Tree
 	Installer Installer
 	Platform  contract.Platform
 	// Runner names the kind of machine; WorkflowRunURL is set in automated captures.
 	Runner         string
 	WorkflowRunURL *contract.HTTPSURL
 	ToolVersion    contract.ToolVersion
+	// Derive makes the generated files of a tree. It is used where Out/registry is a whole registry and not an overlay.
+	Derive func(*registry.Tree) (map[contract.RelPath][]byte, error)
 	// Known are values of this machine that must never be published: user, host, home.
 	Known []scan.Known
 	// Now and Random are the clock and the source of canaries, keys and path prefixes.

@@ -81,14 +81,16 @@ func (c *Capturer) private(r *run, err error) error {
 		return err
 	}
 	record := struct {
-		Agent   contract.AgentID    `json:"agent"`
-		Version contract.CLIVersion `json:"cli_version"`
-		Probe   contract.ProbeID    `json:"probe"`
-		At      contract.Timestamp  `json:"captured_at"`
-		Raw     contract.Hash       `json:"raw_client_transcript_sha256"`
-		Verdict string              `json:"verdict"`
-		Failure *redact.Failure     `json:"failure"`
-	}{r.target.Agent.ID, r.target.Version, r.target.Probe.ID, contract.At(r.at), r.driven.raw.Hash(), "redaction_failed", failure}
+		Agent    contract.AgentID    `json:"agent"`
+		Version  contract.CLIVersion `json:"cli_version"`
+		Platform contract.Platform   `json:"platform"`
+		Mode     contract.ModeID     `json:"mode"`
+		Probe    contract.ProbeID    `json:"probe"`
+		At       contract.Timestamp  `json:"captured_at"`
+		Raw      contract.Hash       `json:"raw_client_transcript_sha256"`
+		Verdict  string              `json:"verdict"`
+		Failure  *redact.Failure     `json:"failure"`
+	}{r.target.Agent.ID, r.target.Version, c.Platform, r.mode.ID, r.target.Probe.ID, contract.At(r.at), r.driven.raw.Hash(), "redaction_failed", failure}
 	data, merr := json.MarshalIndent(record, "", "  ")
 	if merr != nil {
 		return errors.Join(err, merr)

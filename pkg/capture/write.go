@@ -27,6 +27,7 @@ func (c *Capturer) write(r *run, runs int) (*Result, error) {
 		return nil, err
 	}
 	defer tree.Close() //nolint:errcheck // read only
+	tree.Overlay(c.Base)
 	o, e, err := c.observation(r, runs)
 	if err != nil {
 		return nil, err
@@ -56,6 +57,11 @@ func (c *Capturer) write(r *run, runs int) (*Result, error) {
 			return nil, err
 		}
 	}
+	if whole := len(tree.Files("agents/")) > 0; whole && c.Derive != nil {
+		if err := tx.Derive(c.Derive); err != nil {
+			return nil, err
+		}
+	}
 	if err := tx.Commit(); err != nil {
 		return nil, err
 	}
@@ -63,7 +69,7 @@ func (c *Capturer) write(r *run, runs int) (*Result, error) {
 	return &Result{Observation: o, Evidence: e, Shape: r.shape, Events: r.events, Path: registry.ObservationPath(o), Findings: r.findings}, nil
 }
 
-// shapeFiles adds shape, fixture and golden where the tree (or the checkout below it) lacks them. The fixture of the
+// shapeFiles adds shape, fixture and golden where neither the tree nor its base has them. The fixture of the
 // first accepted run stays.
 func (c *Capturer) shapeFiles(r *run, e *contract.Evidence, tree *registry.Tree, files map[contract.RelPath][]byte) error {
 	signature, family := r.shape.Shape.Signature, r.mode.Family
