@@ -29,7 +29,7 @@ type Dialect struct {
 	below    []belowRule
 	unions   map[string]string
 	enums    map[string]map[string]bool
-	ambient  map[string]bool
+	ambient  map[string]map[string]bool // event type → paths; the empty path is the event itself
 	events   map[string][]compiledEvent
 	pairs    []compiledPair
 	terminal map[string]bool
@@ -69,7 +69,7 @@ func Compile(src contract.Dialect) (*Dialect, error) {
 	}
 	d := &Dialect{
 		Source: src, Hash: contract.HashBytes(canonical),
-		exact: map[string]Attr{}, unions: map[string]string{}, enums: map[string]map[string]bool{}, ambient: map[string]bool{},
+		exact: map[string]Attr{}, unions: map[string]string{}, enums: map[string]map[string]bool{}, ambient: map[string]map[string]bool{},
 		events: map[string][]compiledEvent{}, terminal: set(src.Terminal.Events), after: set(src.Terminal.After),
 	}
 	for _, list := range []struct {
@@ -94,7 +94,10 @@ func Compile(src contract.Dialect) (*Dialect, error) {
 		d.unions[u.Path] = u.Key
 	}
 	for _, a := range src.Ambient {
-		d.ambient[ambientKey(a.EventType, a.Path)] = true
+		if d.ambient[a.EventType] == nil {
+			d.ambient[a.EventType] = map[string]bool{}
+		}
+		d.ambient[a.EventType][a.Path] = true
 	}
 	return d, d.compileRules()
 }
@@ -187,7 +190,7 @@ func (d *Dialect) EventType(doc *Document) string {
 		}
 		if r.then != nil {
 			if more, ok := tokenAt(doc, r.then); ok {
-				return name + "/" + more
+				return doc.join(name, more)
 			}
 		}
 		return name
@@ -197,16 +200,21 @@ func (d *Dialect) EventType(doc *Document) string {
 
 func tokenAt(doc *Document, expr pathExpr) (string, bool) {
 	n := doc.find(expr)
-	if n == nil || n.Kind != '"' {
+	if n == nil {
 		return "", false
 	}
-	s := n.Text()
-	return s, IsToken(s)
+	return doc.Token(n)
 }
 
-// Ambient reports whether an event type, or a path of it, may come at any time or not at all.
-func (d *Dialect) Ambient(eventType, path string) bool {
-	return d != nil && d.ambient[ambientKey(eventType, path)]
+// Ambient reports whether an event type may come at any time or not at all.
+func (d *Dialect) Ambient(eventType string) bool { return d != nil && d.ambient[eventType][""] }
+
+// AmbientPaths gives the paths of an event type that may be there or not.
+func (d *Dialect) AmbientPaths(eventType string) map[string]bool {
+	if d == nil {
+		return nil
+	}
+	return d.ambient[eventType]
 }
 
 // Terminal reports whether the event type ends a turn.
@@ -214,8 +222,6 @@ func (d *Dialect) Terminal(eventType string) bool { return d != nil && d.termina
 
 // After reports whether the event type may follow the end of a turn.
 func (d *Dialect) After(eventType string) bool { return d != nil && d.after[eventType] }
-
-func ambientKey(eventType, path string) string { return eventType + "\x00" + path }
 
 func set(values []string) map[string]bool {
 	m := make(map[string]bool, len(values))

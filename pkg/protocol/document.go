@@ -31,11 +31,18 @@ func unquote(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
 	}
-	out, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil {
-		return "" // unreachable: the decoder has checked the string
-	}
+	// The only error left is half of a surrogate pair, which becomes U+FFFD as in hosts' decoders.
+	out, _ := jsontext.AppendUnquote(nil, raw)
 	return string(out)
+}
+
+// AppendText appends the decoded string of a string node.
+func (n *Node) AppendText(dst []byte) []byte {
+	if bytes.IndexByte(n.Value, '\\') < 0 {
+		return append(dst, n.Value[1:len(n.Value)-1]...)
+	}
+	dst, _ = jsontext.AppendUnquote(dst, n.Value)
+	return dst
 }
 
 // Document is one parsed frame. A Document is reused from frame to frame; its nodes alias the text it was given.
@@ -44,17 +51,65 @@ type Document struct {
 	src   bytes.Buffer
 	dec   *jsontext.Decoder
 	open  []int
+	// tokens interns the enum-like strings of all frames; there are few.
+	tokens map[string]string
+	joined []byte
+}
+
+// maxTokens bounds Document.tokens.
+const maxTokens = 4096
+
+// Token gives the string of a node when it looks like an enum value. One that was seen before costs no allocation.
+func (d *Document) Token(n *Node) (string, bool) {
+	if n.Kind != '"' {
+		return "", false
+	}
+	inner := n.Value[1 : len(n.Value)-1]
+	if bytes.IndexByte(inner, '\\') >= 0 {
+		s := n.Text()
+		return s, IsToken(s)
+	}
+	if s, ok := d.tokens[string(inner)]; ok {
+		return s, true
+	}
+	if !IsToken(inner) {
+		return "", false
+	}
+	return d.intern(string(inner)), true
+}
+
+// join gives a two-part name, without allocating where it was given before.
+func (d *Document) join(name, more string) string {
+	d.joined = append(append(append(d.joined[:0], name...), '/'), more...)
+	if s, ok := d.tokens[string(d.joined)]; ok {
+		return s
+	}
+	return d.intern(string(d.joined))
+}
+
+func (d *Document) intern(s string) string {
+	if d.tokens == nil || len(d.tokens) >= maxTokens {
+		d.tokens = map[string]string{}
+	}
+	d.tokens[s] = s
+	return s
 }
 
 // Parse reads exactly one JSON value. Duplicate keys are accepted, as hosts' parsers do; invalid UTF-8 is not.
-func (d *Document) Parse(text []byte) error {
+func (d *Document) Parse(text []byte) error { return d.parse(text, jsontext.AllowDuplicateNames(true)) }
+
+// parseRepaired also accepts escapes of half a surrogate pair; text is UTF-8.
+func (d *Document) parseRepaired(text []byte) error {
+	return d.parse(text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+func (d *Document) parse(text []byte, opts ...jsontext.Options) error {
 	d.Nodes, d.open = d.Nodes[:0], d.open[:0]
 	d.src = *bytes.NewBuffer(text)
-	opts := jsontext.AllowDuplicateNames(true)
 	if d.dec == nil {
-		d.dec = jsontext.NewDecoder(&d.src, opts)
+		d.dec = jsontext.NewDecoder(&d.src, opts...)
 	} else {
-		d.dec.Reset(&d.src, opts)
+		d.dec.Reset(&d.src, opts...)
 	}
 	for {
 		var key []byte
@@ -157,8 +212,8 @@ func (p *Paths) member(parent *Path, raw []byte) (*Path, error) {
 }
 
 func (d *Document) variant(i int, key string) string {
-	if j := d.child(i, key); j > 0 && d.Nodes[j].Kind == '"' {
-		if s := d.Nodes[j].Text(); IsToken(s) {
+	if j := d.child(i, key); j > 0 {
+		if s, ok := d.Token(&d.Nodes[j]); ok {
 			return s
 		}
 	}

@@ -23,6 +23,7 @@ type Limits struct {
 	// Total bounds the run, FirstByte the wait for any output, Inactivity the silence after that.
 	Total, FirstByte, Inactivity time.Duration
 	// Drain is how long the pipes may stay open after the process itself has ended: something that it started holds them.
+	// It takes the place of the others then; without it only Total goes on.
 	Drain time.Duration
 	// MaxOutput bounds standard output and error together, in bytes.
 	MaxOutput int64
@@ -72,7 +73,10 @@ func (s *Stream) Drive(ctx context.Context, p Pipes) (Stop, error) {
 		return "", ErrStdinMode
 	}
 	d := &drive{Stream: s, stdin: p.Stdin, stopped: make(chan Stop, 8)}
-	d.last.Store(0)
+	if s.Mode == contract.StdinTextPrompt || s.Mode == contract.StdinJSONLOpen {
+		// Recorded before anything can answer, so that the order of entries does not depend on scheduling.
+		s.Rec.Record(transcript.Entry{Dir: contract.ServerToCLI, Stream: contract.Stdin, AtMs: d.ms(), Ref: "prompt"})
+	}
 	var readers sync.WaitGroup
 	readers.Go(func() { d.copy(p.Stdout, contract.Stdout) })
 	readers.Go(func() { d.copy(p.Stderr, contract.Stderr) })
@@ -110,7 +114,6 @@ func (d *drive) stop(reason Stop) {
 
 func (d *drive) write() {
 	if d.Mode == contract.StdinTextPrompt || d.Mode == contract.StdinJSONLOpen {
-		d.Rec.Record(transcript.Entry{Dir: contract.ServerToCLI, Stream: contract.Stdin, AtMs: d.ms(), Ref: "prompt"})
 		// A child that closes its stdin early is an answer, not an error: the transcript shows what it did next.
 		_, _ = d.stdin.Write(d.Prompt)
 	}
@@ -157,30 +160,53 @@ func (d *drive) wait(ctx context.Context) Stop {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	exited := d.Exited
+	gone := false
 	var drained <-chan time.Time
 	for {
 		select {
 		case reason := <-d.stopped:
 			return reason
 		case <-exited:
-			exited, drained = nil, time.After(d.Limits.Drain)
-		case <-drained:
-			return StopHeld
-		case <-ctx.Done():
-			return StopCancelled
-		case <-tick.C:
-			now, last := time.Since(d.Start), time.Duration(d.last.Load())
-			if drained != nil {
-				continue
+			exited, gone = nil, true
+			if d.Limits.Drain > 0 {
+				drained = time.After(d.Limits.Drain)
 			}
-			switch {
-			case d.Limits.Total > 0 && now > d.Limits.Total:
-				return StopTotal
-			case last == 0 && d.Limits.FirstByte > 0 && now > d.Limits.FirstByte:
-				return StopFirstByte
-			case last > 0 && d.Limits.Inactivity > 0 && now-last > d.Limits.Inactivity:
-				return StopInactivity
+		case <-drained:
+			return d.unless(StopHeld)
+		case <-ctx.Done():
+			return d.unless(StopCancelled)
+		case <-tick.C:
+			if reason := d.overdue(gone); reason != "" {
+				return d.unless(reason)
 			}
 		}
+	}
+}
+
+// overdue names the time limit that has passed, if any.
+func (d *drive) overdue(gone bool) Stop {
+	now, last := time.Since(d.Start), time.Duration(d.last.Load())
+	switch {
+	case gone && d.Limits.Drain > 0:
+		return ""
+	case d.Limits.Total > 0 && now > d.Limits.Total:
+		return StopTotal
+	case gone:
+		return ""
+	case last == 0 && d.Limits.FirstByte > 0 && now > d.Limits.FirstByte:
+		return StopFirstByte
+	case last > 0 && d.Limits.Inactivity > 0 && now-last > d.Limits.Inactivity:
+		return StopInactivity
+	}
+	return ""
+}
+
+// unless prefers an end that came at the same moment: what ended by itself was not stopped.
+func (d *drive) unless(reason Stop) Stop {
+	select {
+	case earlier := <-d.stopped:
+		return earlier
+	default:
+		return reason
 	}
 }

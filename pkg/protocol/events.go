@@ -126,3 +126,16 @@ func (r *Reader) Pairs(f Frame) []Pair {
 func (d *Dialect) PairNames(rule int) (open, closing string) {
 	return d.pairs[rule].open, d.pairs[rule].close
 }
+
+// Paired reports whether frames of the event type open or close a pair.
+func (d *Dialect) Paired(eventType string) bool {
+	if d == nil {
+		return false
+	}
+	for i := range d.pairs {
+		if d.pairs[i].open == eventType || d.pairs[i].close == eventType {
+			return true
+		}
+	}
+	return false
+}

@@ -68,7 +68,8 @@ type Frame struct {
 	EventType string
 	// Doc is nil for text, noise and blank lines.
 	Doc *Document
-	// Unterminated is set when the line had no newline; Repaired when invalid UTF-8 was replaced, as hosts' decoders do.
+	// Unterminated is set when the line had no newline; Repaired when it held invalid UTF-8 or half of a surrogate pair,
+	// which reads as U+FFFD, as in hosts' decoders.
 	Unterminated, Repaired bool
 }
 
@@ -100,8 +101,7 @@ func (r *Reader) Read(line []byte) (Frame, error) {
 		return f, nil
 	}
 	if err := r.doc.Parse(text); err != nil {
-		repaired := bytes.ToValidUTF8(text, []byte("\uFFFD"))
-		if bytes.Equal(repaired, text) || r.doc.Parse(repaired) != nil {
+		if r.doc.parseRepaired(bytes.ToValidUTF8(text, []byte("\uFFFD"))) != nil {
 			f.EventType = Noise
 			return f, nil
 		}

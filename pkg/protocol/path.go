@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 // Attr says how the value at a path is read. Attributes come from the dialect and from a few key names that mean the
@@ -29,6 +31,8 @@ const (
 	AttrDelta
 	// AttrEnum strings are enum-like and survive when they look like an identifier.
 	AttrEnum
+	// AttrStable strings are enum-like in every dialect: their values belong to the shape.
+	AttrStable
 )
 
 // MaxPaths bounds the distinct paths of one transcript. More than that is an undeclared map, not a protocol.
@@ -132,18 +136,12 @@ func keyStep(key string) string {
 }
 
 // enumKeys are the keys whose string values are enum-like in every dialect.
-var enumKeys = map[string]bool{
-	"type": true, "role": true, "status": true, "subtype": true, "method": true, "sessionUpdate": true, "stop_reason": true,
-	"stopReason": true, "outcome": true, "kind": true,
-}
-
-// EnumKey reports whether the key's values are enum-like whatever the dialect says.
-func EnumKey(key string) bool { return enumKeys[key] }
+var enumKeys = set(contract.EnumKeys())
 
 func keyAttr(key string) Attr {
 	switch {
 	case enumKeys[key]:
-		return AttrEnum
+		return AttrEnum | AttrStable
 	case key == "id" || key == "uuid" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "_uuid"),
 		strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "ID") || strings.HasSuffix(key, "Uuid"):
 		return AttrID
@@ -151,28 +149,60 @@ func keyAttr(key string) Attr {
 	return 0
 }
 
-var token = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(?:[._/-][A-Za-z0-9]+){0,7}$`)
+// Bounds of what looks like an enum value.
+const (
+	maxToken         = 48 // bytes
+	maxTokenSegments = 8
+	maxTokenDigits   = 6 // in all
+	maxDigitRun      = 4
+	// minRandom is the shortest segment of which one can tell that it is random.
+	minRandom = 12
+)
 
-// IsToken reports whether a string looks like an enum value: a short identifier of letters with few digits. Longer,
-// digit-rich or mixed-case random strings look like data.
-func IsToken(s string) bool {
-	if len(s) == 0 || len(s) > 48 || !token.MatchString(s) {
+// IsToken reports whether a string looks like an enum value: segments of letters and few digits, joined by one of
+// "._/-". Longer, digit-rich or randomly mixed strings look like data.
+func IsToken[S string | []byte](s S) bool {
+	if len(s) == 0 || len(s) > maxToken || !isLetter(s[0]) {
 		return false
 	}
-	digits, run := 0, 0
-	for _, c := range []byte(s) {
-		if c >= '0' && c <= '9' {
+	segments, digits, run, from, changes := 1, 0, 0, 0, 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9':
 			digits++
-			run++
-			if run > 4 {
+			if run++; run > maxDigitRun || digits > maxTokenDigits {
 				return false
 			}
+		case isLetter(c):
+			run = 0
+		case c == '.' || c == '_' || c == '/' || c == '-':
+			if segments++; i == from || segments > maxTokenSegments || random(i-from, changes) {
+				return false
+			}
+			run, from, changes = 0, i+1, 0
 			continue
+		default:
+			return false
 		}
-		run = 0
+		if i > from && isHump(s[i-1], c) {
+			changes++
+		}
 	}
-	return digits <= 6
+	return from < len(s) && !random(len(s)-from, changes)
 }
+
+// random reports whether letters and digits alternate more often than words of a programmer do: three characters is
+// the shortest word on average.
+func random(length, changes int) bool { return length >= minRandom && changes*3 > length }
+
+// isHump reports a place where a word of camelCase begins or a number begins or ends.
+func isHump(a, b byte) bool {
+	digitA, digitB := a <= '9', b <= '9'
+	return digitA != digitB || !digitB && a >= 'a' && b <= 'Z'
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // pathExpr is a parsed path of a dialect that leads through object keys only.
 type pathExpr []string

@@ -9,23 +9,20 @@ import (
 )
 
 // deltas says of each delta string of a transcript, in order, whether it is a piece of a literal: consecutive deltas
-// survive only when together they are one of the probe's literals, never as free substrings.
+// survive only when together they are one of the probe's literals, never as free substrings. Empty strings do not count.
 type deltas struct {
 	keep []bool
 	at   int
 }
 
-// next sanitizes the next delta.
-func (d *deltas) next(s string) string {
-	if s == "" {
-		return s
+// next reports whether the next delta survives.
+func (d *deltas) next(s []byte) bool {
+	if len(s) == 0 {
+		return true
 	}
 	keep := d.at < len(d.keep) && d.keep[d.at]
 	d.at++
-	if keep {
-		return s
-	}
-	return placeText
+	return keep
 }
 
 // deltasOf reads the transcript once ahead, if its dialect has deltas at all. It keeps one byte per delta.
@@ -37,22 +34,7 @@ func deltasOf(raw *transcript.Raw, p Policy, literals map[string]bool) (*deltas,
 	if err != nil {
 		return nil, err
 	}
-	d := &deltas{}
-	var open []byte
-	start := 0
-	see := func(s string) {
-		open = append(open, s...)
-		d.keep = append(d.keep, false)
-		switch joined := string(open); {
-		case literals[joined]:
-			for i := start; i < len(d.keep); i++ {
-				d.keep[i] = true
-			}
-		case hasPrefix(literals, joined):
-			return
-		}
-		open, start = open[:0], len(d.keep)
-	}
+	j := newJoiner(literals)
 	lines := protocol.Lines{Whole: p.Transport == contract.TransportJSON}
 	onLine := func(line []byte) error {
 		f, err := reader.Read(line)
@@ -60,10 +42,9 @@ func deltasOf(raw *transcript.Raw, p Policy, literals map[string]bool) (*deltas,
 			return nil // the main pass reports it
 		}
 		for i := range f.Doc.Nodes {
-			if n := &f.Doc.Nodes[i]; n.Kind == '"' && n.Path.Attr&protocol.AttrDelta != 0 {
-				if s := n.Text(); s != "" {
-					see(s)
-				}
+			if n := &f.Doc.Nodes[i]; n.Kind == '"' && n.Path.Attr&protocol.AttrDelta != 0 && len(n.Value) > len(`""`) {
+				j.scratch = n.AppendText(j.scratch[:0])
+				j.see(j.scratch)
 			}
 		}
 		return nil
@@ -77,12 +58,73 @@ func deltasOf(raw *transcript.Raw, p Policy, literals map[string]bool) (*deltas,
 	if err == nil {
 		err = lines.Flush(onLine)
 	}
-	return d, err
+	j.decide(true)
+	return &deltas{keep: j.keep}, err
 }
 
-func hasPrefix(literals map[string]bool, s string) bool {
+// joiner finds, from each delta on, the longest literal that consecutive deltas make. Deltas that may still become one
+// are open.
+type joiner struct {
+	literals map[string]bool
+	first    [256]bool // first bytes of literals: most deltas begin none
+	keep     []bool
+	open     []string
+	joined   []byte // the first tried ones of open, concatenated
+	tried    int
+	matched  int  // how many of open make the longest literal so far
+	dead     bool // no literal goes on behind joined
+	scratch  []byte
+}
+
+func newJoiner(literals map[string]bool) *joiner {
+	j := &joiner{literals: map[string]bool{}}
 	for l := range literals {
-		if strings.HasPrefix(l, s) {
+		// A literal that holds the placeholder could match what redaction itself wrote.
+		if l != "" && !strings.Contains(l, placeText) {
+			j.literals[l] = true
+			j.first[l[0]] = true
+		}
+	}
+	return j
+}
+
+// see takes in the next delta.
+func (j *joiner) see(s []byte) {
+	if len(j.open) == 0 && !j.first[s[0]] {
+		j.keep = append(j.keep, false)
+		return
+	}
+	j.open = append(j.open, string(s))
+	j.decide(false)
+}
+
+// decide settles open deltas until the rest may still become a literal; at the end of the transcript it settles all.
+// Those of the longest literal stay; where there is none, the first delta goes and the others are tried again.
+func (j *joiner) decide(end bool) {
+	for {
+		for j.tried < len(j.open) && !j.dead {
+			j.joined = append(j.joined, j.open[j.tried]...)
+			j.tried++
+			if j.literals[string(j.joined)] {
+				j.matched = j.tried
+			}
+			j.dead = !j.goesOn()
+		}
+		if len(j.open) == 0 || !j.dead && !end {
+			return
+		}
+		for range max(j.matched, 1) {
+			j.keep = append(j.keep, j.matched > 0)
+		}
+		j.open = j.open[max(j.matched, 1):]
+		j.joined, j.tried, j.matched, j.dead = j.joined[:0], 0, 0, false
+	}
+}
+
+// goesOn reports whether some literal is longer than the joined deltas and begins with them.
+func (j *joiner) goesOn() bool {
+	for l := range j.literals {
+		if len(l) > len(j.joined) && l[:len(j.joined)] == string(j.joined) {
 			return true
 		}
 	}

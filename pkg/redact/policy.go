@@ -31,6 +31,11 @@ type Policy struct {
 	Scanner *scan.Scanner
 }
 
+// Format keeps a policy out of logs: it holds the run's folders and, in its scanner, what must not be published.
+func (p Policy) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "redact.Policy(%s, %s)", p.Family, p.Transport)
+}
+
 // Failure says which rule stopped a redaction and where. It never carries the value.
 type Failure struct {
 	// Rule is an id such as structure/undeclared-map or scan/canary.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -25,6 +24,9 @@ type redactor struct {
 	deltas   *deltas
 	entry    int
 	class    stderrClass
+	text     []byte // scratch: a decoded string
+	ordered  bool   // the line that is being sanitized depends on what came before it
+	repeats  repeats
 }
 
 func newRedactor(p Policy) (*redactor, error) {
@@ -49,8 +51,28 @@ func (r *redactor) fail(rule, path, remedy string) *Failure {
 	return &Failure{Rule: rule, Entry: r.entry, Path: path, Remedy: remedy}
 }
 
-// line sanitizes one line of standard output, newline included.
+// line sanitizes one line of standard output, newline included, and puts the result through the second gate.
 func (r *redactor) line(dst, line []byte) ([]byte, error) {
+	key := r.repeats.key(line)
+	if known, ok := r.repeats.find(key, line); ok {
+		return append(dst, known...), nil
+	}
+	start := len(dst)
+	r.ordered = false
+	dst, err := r.fresh(dst, line)
+	if err == nil {
+		err = r.scan(dst[start:])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.ordered {
+		r.repeats.add(key, line, dst[start:])
+	}
+	return dst, nil
+}
+
+func (r *redactor) fresh(dst, line []byte) ([]byte, error) {
 	f, err := r.reader.Read(line)
 	if err != nil {
 		return nil, r.fail("structure/undeclared-map", "", err.Error())
@@ -81,12 +103,12 @@ func (r *redactor) message(text []byte) string {
 	return placeText
 }
 
-// stderrLine sanitizes one line of standard error and classifies what is left of it.
-func (r *redactor) stderrLine(dst, line []byte) []byte {
+// stderrLine sanitizes one line of standard error, classifies what is left of it, and puts it through the second gate.
+func (r *redactor) stderrLine(dst, line []byte) ([]byte, error) {
 	text := bytes.TrimRight(line, "\r\n")
 	end := line[len(text):]
 	if len(bytes.TrimSpace(text)) == 0 {
-		return append(dst, end...)
+		return append(dst, end...), nil
 	}
 	message := r.message(text)
 	if _, class, ok := r.policy.Templates.Recognise(message); ok {
@@ -94,7 +116,9 @@ func (r *redactor) stderrLine(dst, line []byte) []byte {
 	} else {
 		r.class.add(contract.StderrUnknown)
 	}
-	return append(append(dst, message...), end...)
+	start := len(dst)
+	dst = append(append(dst, message...), end...)
+	return dst, r.scan(dst[start:])
 }
 
 // value writes the sanitized node at i and returns the index behind it.
@@ -123,10 +147,15 @@ func (r *redactor) value(dst []byte, doc *protocol.Document, i int) ([]byte, int
 		}
 		return append(dst, ']'), n.Next, nil
 	case '"':
+		r.text = n.AppendText(r.text[:0])
 		if n.Path.Attr&protocol.AttrDelta != 0 && r.deltas != nil {
-			return appendString(dst, r.deltas.next(n.Text())), n.Next, nil
+			r.ordered = true
+			if r.deltas.next(r.text) {
+				return appendString(dst, r.text), n.Next, nil
+			}
+			return appendPlace(dst, placeText), n.Next, nil
 		}
-		return appendString(dst, r.str(n.Text(), n.Path.Attr, n.Path.Allowed)), n.Next, nil
+		return r.str(dst, r.text, n.Path.Attr, n.Path.Allowed), n.Next, nil
 	case '0':
 		return append(dst, number(n.Value, n.Path.Attr)...), n.Next, nil
 	}
@@ -140,16 +169,16 @@ func (r *redactor) key(dst []byte, parent *protocol.Path, child *protocol.Node) 
 		return append(dst, r.names[index]...), nil
 	}
 	if parent.Attr&protocol.AttrMap != 0 {
-		name := (&protocol.Node{Value: child.Key}).Text()
-		if r.public[name] || r.literals[name] {
-			return append(dst, child.Key...), nil
+		r.text = (&protocol.Node{Value: child.Key}).AppendText(r.text[:0])
+		if r.public[string(r.text)] || r.literals[string(r.text)] {
+			return appendString(dst, r.text), nil
 		}
-		return appendString(dst, "<key:"+strconv.Itoa(r.ids.number(name))+">"), nil
+		return r.ids.appendNumbered(dst, placeKey, r.text), nil
 	}
 	name := child.Path.Key
 	if !isFieldName(name) {
 		if parent.Attr&protocol.AttrOpaque != 0 {
-			return appendString(dst, "<key:"+strconv.Itoa(r.ids.number(name))+">"), nil
+			return r.ids.appendNumbered(dst, placeKey, []byte(name)), nil
 		}
 		return nil, r.fail("structure/undeclared-map", safePath(parent), "a key there looks like data: declare the object in the dialect's maps or opaque paths")
 	}
@@ -190,23 +219,17 @@ func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
 	stdout, stderr := protocol.Lines{Whole: p.Transport == contract.TransportJSON}, protocol.Lines{}
 	var out []byte
 	var at int64
-	emit := func(stream contract.StreamName, data []byte) error {
-		if err := r.scan(data); err != nil {
-			return err
+	emit := func(stream contract.StreamName, sanitize func(dst, line []byte) ([]byte, error)) func([]byte) error {
+		return func(line []byte) error {
+			var err error
+			if out, err = sanitize(out[:0], line); err != nil {
+				return err
+			}
+			rec.Record(transcript.Entry{Dir: contract.CLIToServer, Stream: stream, AtMs: at, Data: out})
+			return nil
 		}
-		rec.Record(transcript.Entry{Dir: contract.CLIToServer, Stream: stream, AtMs: at, Data: data})
-		return nil
 	}
-	onStdout := func(line []byte) error {
-		if out, err = r.line(out[:0], line); err != nil {
-			return err
-		}
-		return emit(contract.Stdout, out)
-	}
-	onStderr := func(line []byte) error {
-		out = r.stderrLine(out[:0], line)
-		return emit(contract.Stderr, out)
-	}
+	onStdout, onStderr := emit(contract.Stdout, r.line), emit(contract.Stderr, r.stderrLine)
 	flush := func() error { return errors.Join(stdout.Flush(onStdout), stderr.Flush(onStderr)) }
 	err = raw.Each(func(e transcript.Entry) error {
 		r.entry++
@@ -219,9 +242,10 @@ func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
 		case e.Dir == contract.CLIToServer:
 			return stderr.Feed(e.Data, onStderr)
 		case e.Dir == contract.ServerToCLI:
-			if e.Ref == "" {
-				e.Ref, e.Data = "redacted", nil
+			if !r.publicRef(e.Ref) {
+				e.Ref = "redacted"
 			}
+			e.Data = nil
 		case e.Event == contract.EventExit || e.Event == contract.EventTimeout || e.Event == contract.EventKill:
 			if err := flush(); err != nil {
 				return err

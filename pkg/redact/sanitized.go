@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
@@ -87,23 +88,25 @@ func (r *redactor) check(out *[]byte, e transcript.Entry) error {
 	case e.Dir == contract.FromProcess:
 		return nil
 	case e.Dir == contract.ServerToCLI:
-		if e.Ref == "" || !publicRef(e.Ref) {
-			return r.fail("structure/stdin", "", "standard input stands as data_ref only")
+		if !r.publicRef(e.Ref) {
+			return r.fail("structure/stdin", "", "standard input stands as data_ref only: prompt, prompt-file, redacted or fixture:<file of the probe>")
 		}
 		return nil
 	case e.Ref != "" || !oneLine(e.Data) && r.policy.Transport != contract.TransportJSON:
 		return r.fail("structure/chunk", "", "a public entry holds one line as data")
 	}
-	var err error
+	sanitize := r.line
 	if e.Stream == contract.Stderr {
-		*out = r.stderrLine((*out)[:0], e.Data)
-	} else if *out, err = r.line((*out)[:0], e.Data); err != nil {
+		sanitize = r.stderrLine
+	}
+	var err error
+	if *out, err = sanitize((*out)[:0], e.Data); err != nil {
 		return err
 	}
 	if !bytes.Equal(*out, e.Data) {
 		return r.fail("structure/allow-list", "", remedy)
 	}
-	return r.scan(e.Data)
+	return nil
 }
 
 func oneLine(data []byte) bool {
@@ -111,12 +114,14 @@ func oneLine(data []byte) bool {
 	return i < 0 || i == len(data)-1
 }
 
-func publicRef(ref string) bool {
+// publicRef reports whether a data_ref says nothing but where public content is kept.
+func (r *redactor) publicRef(ref string) bool {
 	switch ref {
 	case "prompt", "prompt-file", "redacted":
 		return true
 	}
-	return bytes.HasPrefix([]byte(ref), []byte("fixture:"))
+	name, ok := strings.CutPrefix(ref, "fixture:")
+	return ok && r.literals[name]
 }
 
 // stderrClass picks the weightiest of the classes that a run's lines had.
@@ -138,5 +143,7 @@ func (c stderrClass) value() contract.StderrClass {
 	return contract.StderrNone
 }
 
-// String keeps content out of logs; the public form is a file.
-func (s *Sanitized) String() string { return fmt.Sprintf("redact.Sanitized(%s)", s.Hash()) }
+// Format keeps content, and the policy that made it, out of logs; the public form is a file.
+func (s *Sanitized) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "redact.Sanitized(%s)", s.Hash())
+}

@@ -140,7 +140,8 @@ func compileTemplate(src contract.DiagnosticTemplate) (template, error) {
 	return c, err
 }
 
-// Recognise returns the sanitized form of a message and its class. ok is false where no template matches.
+// Recognise returns the sanitized form of a message and its class. ok is false where no template matches, and where
+// the sanitized form would not be recognised as itself: redaction of a public file must change nothing in it.
 func (t *Templates) Recognise(message string) (text string, class contract.StderrClass, ok bool) {
 	if t == nil {
 		return "", "", false
@@ -149,6 +150,13 @@ func (t *Templates) Recognise(message string) (text string, class contract.Stder
 		return r.text, r.class, r.ok
 	}
 	r := t.recognise(message, 0)
+	if r.ok && r.text != message {
+		if again := t.recognise(r.text, 0); again.text != r.text {
+			r = recognised{}
+		} else {
+			r.class = again.class
+		}
+	}
 	if len(message) < 4096 {
 		if len(t.cache) >= 1024 {
 			clear(t.cache)

@@ -12,7 +12,6 @@ type invariants struct {
 	dialect   *protocol.Dialect
 	frames    int
 	terminals int
-	late      bool
 	open      map[pairKey]bool
 	broken    map[string]bool
 }
@@ -28,22 +27,23 @@ func newInvariants(d *protocol.Dialect) *invariants {
 
 func (v *invariants) broke(what string) { v.broken[what] = true }
 
-func (v *invariants) frame(r *protocol.Reader, f protocol.Frame) {
+// frame takes in one frame that is not ambient.
+func (v *invariants) frame(eventType string, pairs []protocol.Pair) {
 	v.frames++
 	if v.dialect == nil {
 		return
 	}
-	src := v.dialect.Source
-	if v.frames == 1 && src.Session != "" && f.EventType != src.Session {
+	src := &v.dialect.Source
+	if v.frames == 1 && src.Session != "" && eventType != src.Session {
 		v.broke(fmt.Sprintf("session: the first frame is not %s", src.Session))
 	}
-	if v.terminals > 0 && !v.dialect.Terminal(f.EventType) && !v.dialect.After(f.EventType) {
+	if v.terminals > 0 && !v.dialect.Terminal(eventType) && !v.dialect.After(eventType) {
 		v.broke("terminal: a frame follows the end of the turn")
 	}
-	if v.dialect.Terminal(f.EventType) {
+	if v.dialect.Terminal(eventType) {
 		v.terminals++
 	}
-	for _, p := range r.Pairs(f) {
+	for _, p := range pairs {
 		key := pairKey{p.Rule, p.ID}
 		if p.Open {
 			v.open[key] = true

@@ -6,10 +6,8 @@
 package shape
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
@@ -50,36 +48,27 @@ func Of(s *redact.Sanitized) (*Result, error) {
 
 type builder struct {
 	reader  *protocol.Reader
+	seen    seenLines
 	kinds   map[string]*kind
 	order   []*kind
 	ambient map[string]bool
 	watch   *invariants
 	frames  int
-	noise   bool // noise since the last frame
+	noise   [3]bool // per position
+	pending bool    // noise since the last frame
 	untyped int
 	exit    contract.ExitClass
 	process string
 }
 
-// kind merges all frames of one event type.
-type kind struct {
-	eventType string
-	paths     map[pathType]bool
-	seen      []counts // per path index
-	enums     map[string]map[string]bool
-}
+// The positions of noise. Where exactly between two frames it came is chance, so its frames stand at fixed places.
+const (
+	noiseBefore = iota
+	noiseBetween
+	noiseAfter
+)
 
-type pathType struct {
-	path *protocol.Path
-	kind contract.JSONType
-}
-
-// counts says how many parents a path had and in how many of them it was present.
-type counts struct {
-	path    *protocol.Path
-	parents int // objects or arrays seen at this path
-	present int
-}
+var noiseNames = [3]string{"noise/before", "noise/between", "noise/after"}
 
 func (b *builder) entry(e transcript.Entry) error {
 	switch {
@@ -87,11 +76,7 @@ func (b *builder) entry(e transcript.Entry) error {
 		b.processEvent(e)
 		return nil
 	case e.Dir == contract.CLIToServer && e.Stream == contract.Stdout:
-		f, err := b.reader.Read(e.Data)
-		if err != nil {
-			return err
-		}
-		return b.frame(f)
+		return b.line(e.Data)
 	}
 	return nil
 }
@@ -122,56 +107,60 @@ func (b *builder) processEvent(e transcript.Entry) {
 	}
 }
 
-func (b *builder) frame(f protocol.Frame) error {
-	if f.EventType == "" {
+// line takes in one line. What a line like it has shown already is not read again.
+func (b *builder) line(line []byte) error {
+	known, key := b.seen.find(line)
+	if known != nil {
+		b.sequence(known.eventType, nil)
 		return nil
 	}
-	if f.Repaired {
-		b.watch.broke("encoding: a frame was not valid UTF-8")
+	f, err := b.reader.Read(line)
+	if err != nil {
+		return err
 	}
-	if f.Doc == nil && f.EventType == protocol.Noise {
-		if b.frames == 0 {
-			return b.text("noise/before")
-		}
-		b.noise = true
+	switch {
+	case f.EventType == "":
 		return nil
-	}
-	if f.EventType == protocol.Untyped {
-		b.untyped++
-	}
-	if b.noise {
-		b.noise = false
-		if err := b.text("noise/between"); err != nil {
-			return err
-		}
-	}
-	b.frames++
-	if b.reader.Dialect.Ambient(f.EventType, "") {
+	case f.EventType == protocol.Noise:
+		b.pending = true
+		return nil
+	case b.reader.Dialect.Ambient(f.EventType):
+		// It may come anywhere or not at all, so it must not tell where noise stands either.
 		b.ambient[f.EventType] = true
 		return nil
 	}
-	b.watch.frame(b.reader, f)
-	if f.Doc == nil {
-		return b.text(f.EventType)
-	}
+	pairs := b.reader.Pairs(f)
+	b.sequence(f.EventType, pairs)
 	k, err := b.kind(f.EventType)
 	if err != nil {
 		return err
 	}
-	b.merge(k, f.Doc)
+	if f.Doc == nil {
+		k.text(b.reader.Paths.Root)
+		return nil
+	}
+	k.merge(f.Doc, func(path string) { b.ambient[k.eventType+" "+path] = true })
+	if f.EventType != protocol.Untyped && !b.reader.Dialect.Paired(f.EventType) {
+		b.seen.add(key, f.EventType)
+	}
 	return nil
 }
 
-// text records a frame that is a line of text: its only path is the root, a string.
-func (b *builder) text(eventType string) error {
-	k, err := b.kind(eventType)
-	if err != nil {
-		return err
+// sequence notes what depends on the order of frames.
+func (b *builder) sequence(eventType string, pairs []protocol.Pair) {
+	if b.pending {
+		b.pending = false
+		if b.frames == 0 {
+			b.noise[noiseBefore] = true
+		} else {
+			b.noise[noiseBetween] = true
+		}
 	}
-	root := b.reader.Paths.Root
-	k.paths[pathType{root, "string"}] = true
-	k.at(root).present++
-	return nil
+	b.frames++
+	if eventType == protocol.Untyped {
+		b.untyped++
+	}
+	b.watch.frame(eventType, pairs)
 }
 
 func (b *builder) kind(eventType string) (*kind, error) {
@@ -180,66 +169,16 @@ func (b *builder) kind(eventType string) (*kind, error) {
 		if len(b.kinds) == maxEventTypes {
 			return nil, fmt.Errorf("more than %d event types: an event_type rule of the dialect reads data", maxEventTypes)
 		}
-		k = &kind{eventType: eventType, paths: map[pathType]bool{}, enums: map[string]map[string]bool{}}
+		k = &kind{eventType: eventType, ambient: b.reader.Dialect.AmbientPaths(eventType), enums: map[string]map[string]bool{}}
 		b.kinds[eventType] = k
 		b.order = append(b.order, k)
 	}
 	return k, nil
 }
 
-func (k *kind) at(p *protocol.Path) *counts {
-	if p.Index >= len(k.seen) {
-		k.seen = append(k.seen, make([]counts, p.Index+1-len(k.seen))...)
-	}
-	c := &k.seen[p.Index]
-	c.path = p
-	return c
-}
-
-var jsonTypes = map[byte]contract.JSONType{'n': "null", 't': "boolean", 'f': "boolean", '"': "string", '0': "number", '{': "object", '[': "array"}
-
-func (b *builder) merge(k *kind, doc *protocol.Document) {
-	for i := 0; i < len(doc.Nodes); {
-		n := &doc.Nodes[i]
-		p := n.Path
-		if b.reader.Dialect.Ambient(k.eventType, p.Name) {
-			b.ambient[k.eventType+" "+p.Name] = true
-			i = n.Next
-			continue
-		}
-		k.paths[pathType{p, jsonTypes[byte(n.Kind)]}] = true
-		if !p.Element || firstElement(doc, i) {
-			k.at(p).present++
-		}
-		if n.Kind == '{' || n.Kind == '[' {
-			if p.Attr&protocol.AttrOpaque != 0 {
-				i = n.Next
-				continue
-			}
-			k.at(p).parents++
-		}
-		if n.Kind == '"' && protocol.EnumKey(p.Key) && p.Attr&protocol.AttrOpaque == 0 {
-			if s := n.Text(); protocol.IsToken(s) {
-				if k.enums[p.Name] == nil {
-					k.enums[p.Name] = map[string]bool{}
-				}
-				k.enums[p.Name][s] = true
-			}
-		}
-		i++
-	}
-}
-
-// firstElement reports whether the node is the first of its array: an array counts once, however many it holds.
-func firstElement(doc *protocol.Document, i int) bool {
-	return doc.Nodes[i-1].Kind == '[' && doc.Nodes[i-1].Path == doc.Nodes[i].Path.Parent
-}
-
 func (b *builder) result(s *redact.Sanitized) (*Result, error) {
-	if b.noise {
-		if err := b.text("noise/after"); err != nil {
-			return nil, err
-		}
+	if err := b.placeNoise(); err != nil {
+		return nil, err
 	}
 	shape := contract.Shape{
 		SchemaVersion: contract.SchemaVersion, ProtocolFamily: s.Family(), ValidityLevel: contract.RuntimeObserved, Transport: s.Transport(),
@@ -268,26 +207,31 @@ func (b *builder) result(s *redact.Sanitized) (*Result, error) {
 	return &Result{Shape: shape, Ambient: sorted(b.ambient), Violations: b.watch.finish(), Untyped: b.untyped}, nil
 }
 
-func (k *kind) frameShape() contract.FrameShape {
-	f := contract.FrameShape{Direction: contract.CLIToServer, Stream: "stdout", EventType: k.eventType, Paths: []contract.PathShape{}, Enums: map[string][]string{}}
-	for pt := range k.paths {
-		f.Paths = append(f.Paths, contract.PathShape{Path: pt.path.Name, Type: pt.kind, Required: k.required(pt.path)})
+// placeNoise puts the noise frames in: before the first frame, or behind the last.
+func (b *builder) placeNoise() error {
+	if b.pending {
+		b.pending = false
+		if b.frames == 0 {
+			b.noise[noiseBefore] = true
+		} else {
+			b.noise[noiseAfter] = true
+		}
 	}
-	slices.SortFunc(f.Paths, func(a, b contract.PathShape) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(string(a.Type), string(b.Type)))
-	})
-	for path, values := range k.enums {
-		f.Enums[path] = sorted(values)
+	for position, seen := range b.noise {
+		if !seen {
+			continue
+		}
+		k, err := b.kind(noiseNames[position])
+		if err != nil {
+			return err
+		}
+		k.text(b.reader.Paths.Root)
+		if position == noiseBefore {
+			n := len(b.order) - 1
+			b.order = slices.Insert(b.order[:n], 0, k)
+		}
 	}
-	return f
-}
-
-// required: every parent seen has it; for elements, no array seen was empty.
-func (k *kind) required(p *protocol.Path) bool {
-	if p.Parent == nil {
-		return true
-	}
-	return k.at(p).present >= k.at(p.Parent).parents
+	return nil
 }
 
 func sorted(m map[string]bool) []string {
