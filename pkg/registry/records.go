@@ -95,7 +95,10 @@ func LoadRecords(t *Tree, visit func(file string, data []byte)) (*Records, error
 // decodeRecord reads one file; nil where it is none of the records that are wanted here. It is a function of the
 // path and the bytes alone.
 func decodeRecord(file string, data []byte) (any, contract.Problems) {
-	kind, _ := contract.KindOfPath(file)
+	kind, ok := contract.KindOfPath(file)
+	if !ok {
+		return nil, nil
+	}
 	switch kind {
 	case contract.KindObservation:
 		return decodeAny[contract.Observation](kind, file, data)
