@@ -1,0 +1,143 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+	"github.com/open-design/agent-cli-contracts/pkg/redact"
+)
+
+var catalogRules = []Rule{
+	{
+		ID: "agent/dialects", Purpose: "Every dialect of an agent compiles.", Severity: Error,
+		tree: func(s *state, report reporter) {
+			s.eachMode(func(file, at string, _ contract.Agent, m contract.Mode) {
+				for i, d := range m.Dialects {
+					if _, err := protocol.Compile(d); err != nil {
+						report(file, fmt.Sprintf("%s/dialects/%d", at, i), err.Error(), "correct the entry")
+					}
+				}
+				if m.Family != contract.FamilyPlain && len(m.Dialects) == 0 && m.OutputOf == "" {
+					report(file, at+"/dialects", "the mode has no dialect, so its frames cannot be read", "add one")
+				}
+			})
+		},
+	},
+	{
+		ID: "agent/intents", Purpose: "The intents that a mode has tools for are intents of a probe's script.", Severity: Error,
+		tree: func(s *state, report reporter) {
+			s.eachMode(func(file, at string, _ contract.Agent, m contract.Mode) {
+				used := s.intents()
+				for _, intent := range slices.Sorted(maps.Keys(m.Tools)) {
+					if !used[intent] {
+						report(file, at+"/tools/"+intent, "no probe's script has this intent", "correct its name, or remove it")
+					}
+				}
+			})
+		},
+	},
+	{
+		ID: "agent/tools", Purpose: "A mode has a tool for every intent of the probes' scripts.", Severity: Warning,
+		tree: func(s *state, report reporter) {
+			s.eachMode(func(file, at string, a contract.Agent, m contract.Mode) {
+				for _, intent := range slices.Sorted(maps.Keys(s.intents())) {
+					if len(m.Tools[intent]) == 0 && m.OutputOf == "" && a.NotCapturable == "" && len(a.ModelAPI) > 0 {
+						report(file, at+"/tools", "the mode has no tool for the intent "+intent, "add the tool, so that the probe can be captured")
+					}
+				}
+			})
+		},
+	},
+	{
+		ID: "agent/aliases", Purpose: "An alias names one agent.", Severity: Error,
+		tree: func(s *state, report reporter) {
+			if s.catalog == nil {
+				return
+			}
+			owner := map[string]contract.AgentID{}
+			for id := range s.catalog.Agents {
+				owner[string(id)] = id
+			}
+			for _, id := range slices.Sorted(maps.Keys(s.catalog.Agents)) {
+				for i, alias := range s.catalog.Agents[id].Aliases {
+					if other, taken := owner[alias]; taken && other != id {
+						report(agentFile(id), fmt.Sprintf("/aliases/%d", i), "another agent has this id or alias", "name each agent by aliases of its own")
+					}
+					owner[alias] = id
+				}
+			}
+		},
+	},
+	{
+		ID: "diagnostics/examples", Purpose: "A diagnostic template matches its examples, none of its counter-examples, and what it makes of a message.", Severity: Error,
+		tree: func(s *state, report reporter) {
+			for file, d := range s.diagnostics {
+				for i, t := range d.Templates {
+					checkTemplate(file, fmt.Sprintf("/templates/%d", i), t, report)
+				}
+				if s.catalog != nil {
+					if _, ok := s.catalog.Agents[d.Agent]; !ok {
+						report(file, "/agent", "no agent has this id", "add registry/agents/<id>.json, or correct the id")
+					}
+				}
+			}
+		},
+	},
+}
+
+func agentFile(id contract.AgentID) string { return "agents/" + string(id) + ".json" }
+
+// eachMode visits the declared modes of all agents of this tree.
+func (s *state) eachMode(visit func(file, at string, a contract.Agent, m contract.Mode)) {
+	if s.catalog == nil || s.overlay() {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.catalog.Agents)) {
+		for i, m := range s.catalog.Agents[id].Modes {
+			visit(agentFile(id), fmt.Sprintf("/modes/%d", i), s.catalog.Agents[id], m)
+		}
+	}
+}
+
+// intents are those of all scripts.
+func (s *state) intents() map[string]bool {
+	used := map[string]bool{}
+	for _, p := range s.catalog.Probes {
+		if p.Script == nil {
+			continue
+		}
+		for _, step := range p.Script.Steps {
+			if step.Tool != nil {
+				used[step.Tool.Intent] = true
+			}
+		}
+	}
+	return used
+}
+
+func checkTemplate(file, at string, t contract.DiagnosticTemplate, report reporter) {
+	compiled, err := redact.CompileTemplates([]contract.DiagnosticTemplate{t}, nil)
+	if err != nil {
+		report(file, at, err.Error(), "correct the template")
+		return
+	}
+	for i, example := range t.Match {
+		where := fmt.Sprintf("%s/match/%d", at, i)
+		text, _, ok := compiled.Recognise(example)
+		if !ok {
+			report(file, where, "the template does not match its own example", "correct one of them")
+			continue
+		}
+		if again, _, ok := compiled.Recognise(text); !ok || again != text {
+			report(file, where, "what the template makes of the example is not left alone when it is read again", "type its holes so that each matches its own placeholder")
+		}
+	}
+	for i, example := range t.NoMatch {
+		if _, _, ok := compiled.Recognise(example); ok {
+			report(file, fmt.Sprintf("%s/no_match/%d", at, i), "the template matches its counter-example", "make the literal text longer or the holes narrower")
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/redact"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+	"github.com/open-design/agent-cli-contracts/pkg/replay"
+	"github.com/open-design/agent-cli-contracts/pkg/shape"
+)
+
+// fixtureFile is what is known of a fixture from its bytes alone.
+type fixtureFile struct {
+	hash  contract.Hash
+	valid bool
+}
+
+// fixture is what reading the fixture of a shape gave. Without an observation that says how to read it, nothing.
+type fixture struct {
+	// origin is the observation whose run the fixture is; nil where no evidence record says so.
+	origin  *registry.Record
+	failure *redact.Failure
+	result  *shape.Result
+	// goldens are the reference goldens as they should be, by path.
+	goldens map[contract.RelPath][]byte
+}
+
+func (f *shapeFile) fixturePath() contract.RelPath {
+	return registry.FixturePath(f.shape.ProtocolFamily, f.signature())
+}
+
+func (f *shapeFile) goldenPath() contract.RelPath {
+	return registry.GoldenPath(registry.ReferenceParser, f.shape.ProtocolFamily, f.signature())
+}
+
+// readFixture redacts, normalizes and replays the fixture of a shape.
+func (s *state) readFixture(f *shapeFile) {
+	file, ok := s.fixtures[f.fixturePath()]
+	if !ok {
+		return
+	}
+	records := s.readers(f)
+	for _, rec := range records {
+		if rec.Evidence != nil && rec.Evidence.SanitizedSHA256 == file.hash {
+			f.fixture.origin = rec
+			break
+		}
+	}
+	if len(records) == 0 || !file.valid {
+		return
+	}
+	f.fixture.goldens = map[contract.RelPath][]byte{}
+	reader, with := records[0], records
+	if f.fixture.origin != nil {
+		reader, with = f.fixture.origin, []*registry.Record{f.fixture.origin}
+	}
+	if err := s.read(f, reader, with, f.goldenPath(), true); err != nil {
+		s.fault(fmt.Errorf("%s: %w", f.fixturePath(), err))
+		return
+	}
+	// Agents of one family may read one shape differently; each that does has a golden of its own.
+	for _, rec := range records {
+		own := contract.RelPath(strings.TrimSuffix(string(f.goldenPath()), ".events.json") + "." + string(rec.Observation.Agent) + ".events.json")
+		if _, done := f.fixture.goldens[own]; done || !s.tree.Has(own) || f.fixture.failure != nil {
+			continue
+		}
+		if err := s.read(f, rec, records, own, false); err != nil {
+			s.fault(fmt.Errorf("%s: %w", f.fixturePath(), err))
+		}
+	}
+}
+
+// readers are the observations of a shape whose mode says how to read it.
+func (s *state) readers(f *shapeFile) []*registry.Record {
+	return slices.DeleteFunc(slices.Clone(s.observed[f.signature()]), func(rec *registry.Record) bool {
+		mode, ok := s.mode(rec.Observation)
+		return !ok || mode.Family != f.shape.ProtocolFamily
+	})
+}
+
+// read reads the fixture as the run of one observation was read, with the published texts of some.
+func (s *state) read(f *shapeFile, rec *registry.Record, with []*registry.Record, golden contract.RelPath, normalize bool) error {
+	o := rec.Observation
+	mode, _ := s.mode(o)
+	var probes []contract.Probe
+	var vocabulary []string
+	seen := map[contract.ProbeID]bool{}
+	for _, w := range with {
+		if p, ok := s.catalog.Probes[w.Observation.Probe]; ok && !seen[p.ID] {
+			probes, seen[p.ID] = append(probes, p), true
+		}
+		if v := w.Observation.Shape.Vocabulary; v != nil {
+			vocabulary = append(append(vocabulary, v.Tools...), v.Models...)
+		}
+	}
+	policy, err := s.catalog.Policy(s.catalog.Agents[o.Agent], mode, o.CLIVersion, probes...)
+	if err != nil {
+		return nil //nolint:nilerr // a template that does not compile is a finding of the diagnostics
+	}
+	policy.Vocabulary = append(policy.Vocabulary, vocabulary...)
+	policy.Scanner = s.scanner
+	in, err := s.tree.Open(f.fixturePath())
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // read only
+	sanitized, err := redact.Read(in, policy, s.opts.temp())
+	var failure *redact.Failure
+	if errors.As(err, &failure) {
+		f.fixture.failure = failure
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer sanitized.Close() //nolint:errcheck // read only
+	if sanitized.Hash() != s.fixtures[f.fixturePath()].hash {
+		f.fixture.failure = &redact.Failure{Rule: "structure/spelling", Remedy: "write the file as redaction writes it: no second spelling, nothing beside the entries"}
+		return nil
+	}
+	if normalize {
+		if f.fixture.result, err = shape.Of(sanitized); err != nil {
+			return err
+		}
+	}
+	events, err := replay.Reference(sanitized, mode.TextEvent)
+	if err != nil {
+		return err
+	}
+	f.fixture.goldens[golden], err = contract.Marshal(replay.Golden{Parser: registry.ReferenceParser, Shape: f.signature(), Events: events})
+	return err
+}
+
+var fixtureRules = []Rule{
+	{
+		ID: "fixture/present", Purpose: "Every observed shape has its fixture.", Severity: Error,
+		shape: func(s *state, f *shapeFile, report reporter) {
+			if len(s.observed[f.signature()]) > 0 && !s.tree.Has(f.fixturePath()) {
+				report(string(f.path), "", "the fixture of the shape is not in the tree", "add the sanitized transcript that capture wrote beside the shape")
+			}
+		},
+	},
+	{
+		ID: "fixture/referenced", Purpose: "Every fixture belongs to a shape.", Severity: Error,
+		tree: func(s *state, report reporter) {
+			for _, file := range s.tree.Files("fixtures/") {
+				family, ok := contract.FamilyOfDir(strings.Split(file, "/")[1])
+				if ok && !s.tree.Has(registry.ShapePath(family, signatureOfPath(file))) {
+					report(file, "", "there is no shape of this signature in this family", "remove the fixture, or add its shape")
+				}
+			}
+		},
+	},
+	{
+		ID: "fixture/origin", Purpose: "A fixture is the sanitized transcript of an observation.", Severity: Error,
+		shape: func(s *state, f *shapeFile, report reporter) {
+			if _, ok := s.fixtures[f.fixturePath()]; ok && f.fixture.origin == nil && len(s.readers(f)) > 0 && !s.hashDiffers(f) {
+				report(string(f.fixturePath()), "", "no evidence record has this file as its own sanitized transcript", "add the observation whose run this is, or restore the fixture of the first accepted run")
+			}
+		},
+	},
+	{
+		ID: "fixture/redacted", Purpose: "Redacting a fixture again changes nothing in it.", Severity: Error,
+		shape: func(s *state, f *shapeFile, _ reporter) {
+			// What the scanner finds is found in the bytes of the file as well.
+			if fail := f.fixture.failure; fail != nil && !strings.HasPrefix(fail.Rule, "scan/") {
+				s.add(Finding{Severity: Error, Problem: contract.Problem{
+					File: string(f.fixturePath()), Line: fail.Entry, Rule: "fixture/redacted", Message: "the line is not what redaction would write (" + fail.Rule + ")", Remedy: fail.Remedy,
+				}})
+			}
+		},
+	},
+	{
+		ID: "fixture/shape", Purpose: "A fixture normalizes to its shape.", Severity: Error,
+		shape: func(_ *state, f *shapeFile, report reporter) {
+			if r := f.fixture.result; r != nil && r.Shape.Signature != f.signature() {
+				report(string(f.fixturePath()), "", "the fixture normalizes to another shape", "restore the fixture; after a change of normalizer or dialect, migrate the tree")
+			}
+		},
+	},
+	{
+		ID: "fixture/required", Purpose: "A path that a shape requires is in every frame of its kind.", Severity: Error,
+		shape: func(_ *state, f *shapeFile, report reporter) {
+			if f.fixture.result == nil {
+				return
+			}
+			required := map[[4]string]bool{}
+			for _, frame := range f.fixture.result.Shape.FrameShapes {
+				for _, p := range frame.Paths {
+					required[pathKey(frame, p)] = p.Required
+				}
+			}
+			for i, frame := range f.shape.FrameShapes {
+				for j, p := range frame.Paths {
+					if p.Required && !required[pathKey(frame, p)] {
+						report(string(f.path), fmt.Sprintf("/frame_shapes/%d/paths/%d/required", i, j), "the fixture has frames of this kind without the path", "normalize the fixture again; a shape is never edited by hand")
+					}
+				}
+			}
+		},
+	},
+	{
+		ID: "fixture/observed", Purpose: "An observation says of its own run what the fixture shows.", Severity: Error,
+		shape: func(_ *state, f *shapeFile, report reporter) {
+			if f.fixture.result == nil || f.fixture.origin == nil {
+				return
+			}
+			o := f.fixture.origin.Observation.Shape
+			if !slices.Equal(o.Violations, f.fixture.result.Violations) {
+				report(string(f.fixture.origin.Path), "/shape/violations", "the invariants that the run broke are not those that the fixture shows broken", "write what normalizing the fixture gives")
+			}
+			if !slices.Equal(o.Ambient, f.fixture.result.Ambient) {
+				report(string(f.fixture.origin.Path), "/shape/ambient", "the ambient events are not those of the fixture", "write what normalizing the fixture gives")
+			}
+		},
+	},
+}
+
+func pathKey(f contract.FrameShape, p contract.PathShape) [4]string {
+	return [4]string{string(f.Direction) + " " + string(f.Stream), f.EventType, p.Path, string(p.Type)}
+}
+
+// hashDiffers reports whether the evidence says already that the fixture is not the published one.
+func (s *state) hashDiffers(f *shapeFile) bool {
+	hash := s.fixtures[f.fixturePath()].hash
+	return slices.ContainsFunc(s.observed[f.signature()], func(rec *registry.Record) bool {
+		return rec.Evidence != nil && rec.Evidence.FixtureSHA256 != hash
+	})
+}

@@ -1,0 +1,126 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+)
+
+var observationRules = []Rule{
+	{
+		ID: "observation/agent", Purpose: "Agent, probe and mode of an observation exist.", Severity: Error,
+		observation: func(s *state, rec *registry.Record, report reporter) {
+			o := rec.Observation
+			agent, ok := s.catalog.Agents[o.Agent]
+			if !ok {
+				report(string(rec.Path), "/agent", "no agent has this id", "add registry/agents/<id>.json, or correct the id")
+				return
+			}
+			if _, ok := s.catalog.Probes[o.Probe]; !ok {
+				report(string(rec.Path), "/probe", "there is no such probe", "add the folder probes/<id>, or correct the id")
+			}
+			if _, err := registry.ResolveMode(agent, registry.ObservedMode(s.catalog, o), o.CLIVersion); err != nil {
+				report(string(rec.Path), "/command/mode", "the agent file has no such mode for this release", "add the mode, or a range of releases to it, in registry/agents/<agent>.json")
+			}
+		},
+	},
+	{
+		ID: "observation/family", Purpose: "The family of an observation is the one that its agent declares for the mode.", Severity: Error,
+		observation: func(s *state, rec *registry.Record, report reporter) {
+			if mode, ok := s.mode(rec.Observation); ok && mode.Family != rec.Observation.ProtocolFamily {
+				report(string(rec.Path), "/protocol_family", "the agent does not declare this family for the mode", "correct the family, or declare a mode of it in registry/agents/<agent>.json")
+			}
+		},
+	},
+	{
+		ID: "observation/redacted", Purpose: "Only what passed redaction is committed.", Severity: Error,
+		observation: func(_ *state, rec *registry.Record, report reporter) {
+			if rec.Observation.Redaction.Status != contract.RedactionPassed {
+				report(string(rec.Path), "/redaction/status", "the redaction of this run did not pass", "keep it private; capture again once the rules let it pass")
+			}
+		},
+	},
+	{
+		ID: "observation/duplicate", Purpose: "A run is recorded once.", Severity: Error,
+		tree: func(s *state, report reporter) {
+			seen := map[contract.Hash]bool{}
+			for _, rec := range s.records.Observations {
+				raw := rec.Observation.Capture.RawClientTranscriptSHA256
+				if seen[raw] {
+					report(string(rec.Path), "/capture/raw_client_transcript_sha256", "another observation is of the same raw transcript", "keep one of them: the same run seen twice confirms nothing")
+				}
+				seen[raw] = true
+			}
+		},
+	},
+	{
+		ID: "observation/shape", Purpose: "The shape of an observation exists and agrees with it.", Severity: Error,
+		observation: func(s *state, rec *registry.Record, _ reporter) {
+			o := rec.Observation
+			f := s.bySignature[rec.Shape]
+			if f == nil {
+				if !s.tree.Has(registry.ShapePath(o.ProtocolFamily, rec.Shape)) { // a broken shape has its own findings
+					s.problems(contract.Problems{{File: string(rec.Path), Pointer: "/shape/path", Rule: "observation/shape", Message: "the shape is not in the tree", Remedy: "add the shape file that this path names"}})
+				}
+				return
+			}
+			o.Shape.Signature = rec.Shape
+			s.problems(contract.CheckShape(string(rec.Path), o, f.shape))
+		},
+	},
+	{
+		ID: "observation/consumer-golden", Purpose: "The golden of a consumer's parser exists.", Severity: Error,
+		observation: func(s *state, rec *registry.Record, report reporter) {
+			if replay := rec.Observation.ParserReplay; replay != nil && replay.Golden != nil && !s.tree.Has(*replay.Golden) {
+				report(string(rec.Path), "/parser_replay/golden", "the golden is not in the tree", "add it, or write status not_run and no golden")
+			}
+		},
+	},
+}
+
+// mode resolves the mode of an observation; false where a finding says already why it cannot be.
+func (s *state) mode(o contract.Observation) (registry.Mode, bool) {
+	agent, ok := s.catalog.Agents[o.Agent]
+	if !ok {
+		return registry.Mode{}, false
+	}
+	mode, err := registry.ResolveMode(agent, registry.ObservedMode(s.catalog, o), o.CLIVersion)
+	return mode, err == nil
+}
+
+var evidenceRules = []Rule{
+	{
+		ID: "evidence/present", Purpose: "Every observation has an evidence record that agrees with it, and every evidence record an observation.", Severity: Error,
+		tree: func(s *state, report reporter) {
+			for _, rec := range s.records.Observations {
+				if rec.Evidence == nil && !s.tree.Has(rec.EvidencePath()) {
+					report(string(rec.Path), "", "the evidence record is missing", "add the sidecar <time>.<probe>.evidence.json that capture wrote beside it")
+				}
+			}
+			for _, file := range s.tree.Files("observations/") {
+				stem, ok := strings.CutSuffix(file, ".evidence.json")
+				if ok && !s.tree.Has(contract.RelPath(stem+".observation.json")) {
+					report(file, "", "there is no observation of this name", "remove the evidence record, or add its observation")
+				}
+			}
+		},
+	},
+	{
+		ID: "evidence/agrees", Purpose: "An evidence record says what its observation says.", Severity: Error,
+		observation: func(s *state, rec *registry.Record, _ reporter) {
+			if rec.Evidence != nil {
+				s.problems(contract.CheckEvidence(string(rec.EvidencePath()), *rec.Evidence, rec.Observation))
+			}
+		},
+	},
+	{
+		ID: "evidence/fixture-hash", Purpose: "An evidence record has the hash of the published fixture.", Severity: Error,
+		observation: func(s *state, rec *registry.Record, report reporter) {
+			path := registry.FixturePath(rec.Observation.ProtocolFamily, rec.Shape)
+			if file, ok := s.fixtures[path]; ok && rec.Evidence != nil && rec.Evidence.FixtureSHA256 != file.hash {
+				report(string(rec.EvidencePath()), "/fixture_sha256", "the hash is not that of the fixture of the shape", "restore the fixture of the first accepted run; a fixture is never edited")
+			}
+		},
+	},
+}
