@@ -50,12 +50,12 @@ type step struct {
 
 // writes lists every right to write that a workflow's jobs may ask for.
 var writes = map[string][]string{
-	"release.yml": {"contents", "id-token", "packages", "attestations"}, // hands the last three on to publish
-	"publish.yml": {"id-token", "packages", "attestations"},
+	"release.yml": {"contents", "actions"}, // the tag, and the start of publish
+	"publish.yml": {"id-token"},            // by which the npm registry knows the workflow
 }
 
 // uploads lists every path that may become an artifact: anyone can read those of a public repository.
-var uploads = []string{"out/plan.json", "out/registry", "out/compare.json", "out/package"}
+var uploads = []string{"out/plan.json", "out/registry", "out/compare.json", "out/package/*.tgz"}
 
 // rule is one condition; check returns what breaks it.
 type rule struct {
