@@ -51,7 +51,10 @@ var baseRuns = []run{
 }
 
 // baseTree builds a valid tree from the hand-written files of testdata/base, once.
-var baseTree = sync.OnceValues(func() (files, error) {
+var baseTree = sync.OnceValues(func() (files, error) { return build(nil) })
+
+// build makes the tree; change, where it is not nil, changes the agent file first.
+func build(change func([]byte) []byte) (files, error) {
 	f := files{}
 	for _, name := range []string{"agents/acme.json", "diagnostics/acme.json", "releases/acme.json"} {
 		data, err := os.ReadFile(filepath.Join("testdata/base/registry", name))
@@ -59,6 +62,9 @@ var baseTree = sync.OnceValues(func() (files, error) {
 			return nil, err
 		}
 		f[name] = data
+	}
+	if change != nil {
+		f["agents/acme.json"] = change(f["agents/acme.json"])
 	}
 	for _, kind := range publishedKinds() {
 		data, err := contract.SchemaFile(kind)
@@ -73,7 +79,7 @@ var baseTree = sync.OnceValues(func() (files, error) {
 		}
 	}
 	return f, f.generate()
-})
+}
 
 // observe adds an observation of a transcript of testdata, with everything that capture would write.
 func (f files) observe(r run, number int) error {
@@ -272,6 +278,45 @@ func TestOverlay(t *testing.T) {
 		if !got[want] {
 			t.Errorf("no finding of %s in %v", want, got)
 		}
+	}
+}
+
+// A dialect that reads frames differently moves signatures. Published observations keep the old ones, and an alias
+// leads on from them.
+func TestMigratedTree(t *testing.T) {
+	old := base(t)
+	fresh, err := build(func(agent []byte) []byte { return bytes.Replace(agent, []byte(`"$.input"`), []byte(`"$.nothing"`), 1) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var from, to contract.Hash
+	for name := range old {
+		if strings.HasPrefix(name, "shapes/") && fresh[name] == nil {
+			from = signatureOfPath(name)
+		}
+	}
+	for name, data := range fresh {
+		if strings.HasPrefix(name, "shapes/") && old[name] == nil {
+			to = signatureOfPath(name)
+		}
+		if strings.HasPrefix(name, "observations/") {
+			data = old[name]
+		}
+		fresh[name] = data
+	}
+	if from == "" || to == "" {
+		t.Fatal("the change of the dialect moved no signature")
+	}
+	fresh["shape-aliases.json"] = fmt.Appendf(nil, "{%q: %q}\n", from, to)
+	if err := fresh.generate(); err != nil {
+		t.Fatal(err)
+	}
+	if findings := lint(t, fresh.tree(t)); len(findings) > 0 {
+		t.Errorf("a migrated tree has findings:\n%v", findings)
+	}
+	delete(fresh, "shape-aliases.json")
+	if got := ruleSet(lint(t, fresh.tree(t))); !got["observation/shape"] || !got["shape/referenced"] {
+		t.Errorf("without the alias the old shape should be missing: %v", got)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
 
 // knownFiles are the forms of path that a tree may hold.
@@ -57,6 +58,10 @@ var fileRules = []Rule{
 		},
 	},
 	{
+		ID: registry.UnreadableRule, Purpose: "Every file can be read, and is of reasonable size.", Severity: Error,
+		tree: func(*state, reporter) {}, // found where the files are read
+	},
+	{
 		ID: "file/regular", Purpose: "A tree holds regular files whose names differ in more than case.", Severity: Error,
 		tree: func(s *state, report reporter) {
 			for _, file := range s.tree.Strange {
@@ -94,7 +99,7 @@ var scanRules = []Rule{{
 const scanRule = "scan/clean"
 
 // scan searches a file for secrets. Lines of records and transcripts are scanned one by one, because most of them
-// occur in many files and a line that was clean once is clean again; no JSON text spans two lines.
+// occur in many files and a line that was clean once is clean again; no JSON string spans two lines.
 func (s *state) scan(file string, data []byte) {
 	hit := func(line int, rule string) {
 		s.add(Finding{Severity: Error, Problem: contract.Problem{

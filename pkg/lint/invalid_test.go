@@ -82,7 +82,7 @@ func TestInvalid(t *testing.T) {
 
 // shownElsewhere are rules that an archive cannot break, because its tree has no base and no links, and one whose
 // findings have the ids of contract.CheckEvidence.
-var shownElsewhere = map[string]bool{"overlay/folders": true, "overlay/immutable": true, "file/regular": true, "evidence/agrees": true}
+var shownElsewhere = map[string]bool{"overlay/folders": true, "overlay/immutable": true, "file/regular": true, "file/readable": true, "evidence/agrees": true}
 
 var breaksLine = regexp.MustCompile(`(?m)^breaks: (.+)$`)
 
@@ -158,6 +158,36 @@ func (f files) resign(name string) error {
 		f[strings.ReplaceAll(file, before, after)] = data
 	}
 	return nil
+}
+
+// A tree may be hostile: a huge file is a finding, wherever it lies.
+func TestHugeFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := base(t).write(dir); err != nil {
+		t.Fatal(err)
+	}
+	huge := []string{"observations/acme/1.0.0/linux-x64/2026-02-10T100001Z.greet.observation.json", "agents.json"}
+	for _, file := range huge {
+		if err := os.Truncate(filepath.Join(dir, filepath.FromSlash(file)), registry.MaxFileSize+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := registry.OpenTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close() //nolint:errcheck // read only
+	found := map[string]bool{}
+	for _, f := range lint(t, tree) {
+		if f.Rule == registry.UnreadableRule {
+			found[f.File] = true
+		}
+	}
+	for _, file := range huge {
+		if !found[file] {
+			t.Errorf("no finding about the size of %s", file)
+		}
+	}
 }
 
 func TestLinkInTree(t *testing.T) {

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -149,7 +148,7 @@ func (s *state) loadFiles() {
 	inParallel(files, func(file string) {
 		data, err := s.tree.Read(contract.RelPath(file))
 		if err != nil {
-			s.add(Finding{Problem: contract.Problem{File: file, Rule: "file/readable", Message: "the file cannot be read", Remedy: fmt.Sprintf("make it a readable file of at most %d bytes", registry.MaxFileSize)}, Severity: Error})
+			s.problems(contract.Problems{registry.Unreadable(file)})
 			return
 		}
 		if s.own(file) {

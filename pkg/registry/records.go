@@ -2,7 +2,6 @@ package registry
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -63,17 +62,16 @@ type Records struct {
 }
 
 // LoadRecords reads the observations, evidence, source evidence and release lists of a tree and of its bases. visit,
-// where it is not nil, gets the bytes of every file that is read; it is called from several goroutines. The error
-// says that a file could not be read at all; what the files hold is told by Problems.
+// where it is not nil, gets the bytes of every file that is read; it is called from several goroutines. Problems tell
+// what is wrong with these files, also where one cannot be read; the error is about the aliases.
 func LoadRecords(t *Tree, visit func(file string, data []byte)) (*Records, error) {
 	files := t.merged("observations/", "source-evidence/", "releases/")
 	decoded := make([]any, len(files))
 	problems := make([]contract.Problems, len(files))
-	errs := make([]error, len(files))
 	inParallel(len(files), func(i int) {
 		data, err := t.Read(contract.RelPath(files[i]))
 		if err != nil {
-			errs[i] = fmt.Errorf("reading %s: %w", files[i], err)
+			problems[i] = contract.Problems{Unreadable(files[i])}
 			return
 		}
 		if visit != nil {
@@ -81,15 +79,20 @@ func LoadRecords(t *Tree, visit func(file string, data []byte)) (*Records, error
 		}
 		decoded[i], problems[i] = decodeRecord(files[i], data)
 	})
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
 	r := &Records{Releases: map[contract.AgentID]contract.ReleaseList{}, Aliases: map[contract.Hash]contract.Hash{}, Problems: slices.Concat(problems...)}
 	if err := r.loadAliases(t); err != nil {
 		return nil, err
 	}
 	r.index(files, decoded)
 	return r, nil
+}
+
+// UnreadableRule is the rule of a file that cannot be read.
+const UnreadableRule = "file/readable"
+
+// Unreadable is the problem of a file that cannot be read, because the system refuses or because of its size.
+func Unreadable(file string) contract.Problem {
+	return contract.Problem{File: file, Rule: UnreadableRule, Message: "the file cannot be read", Remedy: fmt.Sprintf("make it a readable file of at most %d bytes", MaxFileSize)}
 }
 
 // decodeRecord reads one file; nil where it is none of the records that are wanted here. It is a function of the
