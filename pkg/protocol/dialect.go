@@ -158,7 +158,9 @@ func (d *Dialect) compileRules() error {
 
 // describe fills in what the dialect declares about a path.
 func (d *Dialect) describe(p *Path) {
-	p.Attr |= d.exact[p.Name]
+	if attr, ok := d.exact[p.Name]; ok {
+		p.Attr |= attr | AttrNamed
+	}
 	for _, b := range d.below {
 		if rest, ok := strings.CutPrefix(p.Name, b.prefix); ok && rest != "" && (rest[0] == '.' || rest[0] == '[') {
 			p.Attr |= b.attr
@@ -166,7 +168,7 @@ func (d *Dialect) describe(p *Path) {
 	}
 	p.unionKey = d.unions[p.Name]
 	if values := d.enums[p.Name]; values != nil {
-		p.Attr |= AttrEnum
+		p.Attr |= AttrEnum | AttrNamed
 		p.Allowed = values
 	}
 }

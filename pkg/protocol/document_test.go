@@ -232,10 +232,10 @@ func TestAttributes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]Attr{
-		"$": 0, "$.type": AttrEnum | AttrStable, "$.input": AttrOpaque, "$.input.id": AttrOpaque | AttrID, "$.input.deep": AttrOpaque, "$.input.deep[]": AttrOpaque,
-		"$.input.deep[].type": AttrOpaque | AttrEnum | AttrStable, "$.handle": AttrID, "$.session_id": AttrID, "$.itemId": AttrID, "$.paid": 0, "$.usage": 0,
+		"$": 0, "$.type": AttrEnum | AttrStable, "$.input": AttrOpaque | AttrNamed, "$.input.id": AttrOpaque | AttrID, "$.input.deep": AttrOpaque, "$.input.deep[]": AttrOpaque,
+		"$.input.deep[].type": AttrOpaque | AttrEnum | AttrStable, "$.handle": AttrID | AttrNamed, "$.session_id": AttrID, "$.itemId": AttrID, "$.paid": 0, "$.usage": 0,
 		"$.usage.input": AttrNumber, "$.usage.more": AttrNumber, "$.usage.more.n": AttrNumber, "$.usage.more.n[]": AttrNumber, "$.usages": 0,
-		"$.error": AttrDiagnostic, "$.chunk": AttrBase64, "$.delta": AttrDelta, "$.mode": AttrEnum, "$.by_model": AttrMap, "$.by_model.{key}": 0,
+		"$.error": AttrDiagnostic | AttrNamed, "$.chunk": AttrBase64 | AttrNamed, "$.delta": AttrDelta | AttrNamed, "$.mode": AttrEnum | AttrNamed, "$.by_model": AttrMap | AttrNamed, "$.by_model.{key}": 0,
 	}
 	got := map[string]Attr{}
 	indexes := map[int]bool{}

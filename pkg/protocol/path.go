@@ -33,6 +33,8 @@ const (
 	AttrEnum
 	// AttrStable strings are enum-like in every dialect: their values belong to the shape.
 	AttrStable
+	// AttrNamed paths are spelled out by the dialect, so their last key is a name, however odd.
+	AttrNamed
 )
 
 // MaxPaths bounds the distinct paths of one transcript. More than that is an undeclared map, not a protocol.

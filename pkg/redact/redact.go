@@ -176,7 +176,7 @@ func (r *redactor) key(dst []byte, parent *protocol.Path, child *protocol.Node) 
 		return r.ids.appendNumbered(dst, placeKey, r.text), nil
 	}
 	name := child.Path.Key
-	if !isFieldName(name) {
+	if child.Path.Attr&protocol.AttrNamed == 0 && !isFieldName(name) {
 		if parent.Attr&protocol.AttrOpaque != 0 {
 			return r.ids.appendNumbered(dst, placeKey, []byte(name)), nil
 		}
