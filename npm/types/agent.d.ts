@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: e517cb1326e2c0ff3845ec05a39da413fd790e35d769e988f91f6d3573b62043
+// schema-sha256: cdaa28f7bddab2727bcd1f857ee80239baa4c48da36929f2776fe70c688321d4
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -248,6 +248,10 @@ export interface Mode {
     [k: string]: Tool[]
   }
   /**
+   * Model requests beside the conversation; the first entry that matches answers, and the script takes no step
+   */
+  side_requests?: SideRequest[]
+  /**
    * Forbidden flag → why this mode carries it all the same
    */
   allow_forbidden?: {
@@ -393,6 +397,35 @@ export interface Tool {
   arguments: {
     [k: string]: unknown
   }
+}
+/**
+ * SideRequest tells a model request that the CLI makes beside the conversation (a title, a topic, a check for quota) from those of the conversation itself. All conditions that are given must hold; at least one is given.
+ */
+export interface SideRequest {
+  /**
+   * What the CLI asks for
+   */
+  purpose: string
+  /**
+   * Condition: the model id asked for
+   */
+  model?: string
+  /**
+   * Condition: no tools are offered
+   */
+  without_tools?: boolean
+  /**
+   * Condition: the answer may have at most so many tokens
+   */
+  max_tokens?: number
+  /**
+   * Condition: the system prompt contains this text
+   */
+  instructions?: string
+  /**
+   * The whole text of the answer
+   */
+  answer: string
 }
 /**
  * ForbiddenFlag is a flag that no argv of this agent may carry.

@@ -149,9 +149,10 @@ type Mode struct {
 	Releases  string            `json:"releases,omitempty"`
 	Argv      []ArgvForm        `json:"argv" jsonschema:"minItems=1"`
 	Env       map[string]string `json:"env,omitempty"`
-	OutputOf  ModeID            `json:"output_of,omitempty" jsonschema:"description=Mode of this agent whose dialects and tools this one shares"`
+	OutputOf  ModeID            `json:"output_of,omitempty" jsonschema:"description=Mode of this agent whose dialects\\, tools and side requests this one shares"`
 	Dialects  []Dialect         `json:"dialects,omitempty"`
 	Tools     map[string][]Tool `json:"tools,omitempty" jsonschema:"description=Per intent of a script: tools in order of preference; the first that the CLI offers is called"`
+	Side      []SideRequest     `json:"side_requests,omitempty" jsonschema:"description=Model requests beside the conversation; the first entry that matches answers\\, and the script takes no step"`
 	Allow     map[string]string `json:"allow_forbidden,omitempty" jsonschema:"description=Forbidden flag → why this mode carries it all the same"`
 	Default   bool              `json:"default,omitempty" jsonschema:"description=The mode of a capture that names none"`
 }
@@ -167,6 +168,17 @@ type ArgvForm struct {
 type Tool struct {
 	Name      string         `json:"name"`
 	Arguments map[string]any `json:"arguments"`
+}
+
+// SideRequest tells a model request that the CLI makes beside the conversation (a title, a topic, a check for quota)
+// from those of the conversation itself. All conditions that are given must hold; at least one is given.
+type SideRequest struct {
+	Purpose      string `json:"purpose" jsonschema:"minLength=1,maxLength=200,description=What the CLI asks for"`
+	Model        string `json:"model,omitempty" jsonschema:"maxLength=100,description=Condition: the model id asked for"`
+	WithoutTools bool   `json:"without_tools,omitempty" jsonschema:"description=Condition: no tools are offered"`
+	MaxTokens    int    `json:"max_tokens,omitempty" jsonschema:"minimum=1,description=Condition: the answer may have at most so many tokens"`
+	Instructions string `json:"instructions,omitempty" jsonschema:"maxLength=200,description=Condition: the system prompt contains this text"`
+	Answer       string `json:"answer" jsonschema:"minLength=1,maxLength=1000,description=The whole text of the answer"`
 }
 
 // Dialect says how the frames of a mode are read, for a range of releases. Paths are written like $.item.type and

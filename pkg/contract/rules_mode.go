@@ -40,6 +40,7 @@ var modeRules = []Rule{
 	}),
 	ruleFor(KindAgent, "mode/forbidden-flags", "argv carries a forbidden flag only where the mode says why.", checkForbiddenFlags),
 	ruleFor(KindAgent, "mode/output-of", "A mode that shares another one's output names a mode of its own family that has output of its own.", checkOutputOf),
+	ruleFor(KindAgent, "mode/side-requests", "A side request can be told from the conversation.", checkSideRequests),
 	ruleFor(KindAgent, "mode/tools", "An intent names at least one tool.", func(a Agent, report reporter) {
 		for i, m := range a.Modes {
 			for _, intent := range slices.Sorted(maps.Keys(m.Tools)) {
@@ -49,6 +50,17 @@ var modeRules = []Rule{
 			}
 		}
 	}),
+}
+
+// checkSideRequests wants conditions: without any, the answer would stand for the whole conversation.
+func checkSideRequests(a Agent, report reporter) {
+	for i, m := range a.Modes {
+		for j, side := range m.Side {
+			if side.Model == "" && !side.WithoutTools && side.MaxTokens == 0 && side.Instructions == "" {
+				report(pointer("modes", i, "side_requests", j), "the side request has no condition", "give at least one of model, without_tools, max_tokens, instructions")
+			}
+		}
+	}
 }
 
 // checkDefaultMode wants a default wherever there is a choice, and no two for the same release.
@@ -83,8 +95,8 @@ func checkOutputOf(a Agent, report reporter) {
 			report(at, "the mode named has no output of its own", "name another mode of this file that has dialects itself")
 		case a.Modes[j].Family != m.Family || a.Modes[j].Transport != m.Transport:
 			report(at, "the mode named has another family or framing", "share the output of a mode with the same family and transport")
-		case len(m.Dialects) > 0 || len(m.Tools) > 0:
-			report(at, "the mode has dialects or tools of its own as well", "leave them out, or leave out output_of")
+		case len(m.Dialects) > 0 || len(m.Tools) > 0 || len(m.Side) > 0:
+			report(at, "the mode has dialects, tools or side requests of its own as well", "leave them out, or leave out output_of")
 		}
 	}
 }

@@ -110,6 +110,7 @@ var brokenRules = []struct {
 	{"all-fields.agent.json", "mode/output-of", "/modes/1/output_of", object{"/modes/1/output_of": "other"}},
 	{"all-fields.agent.json", "mode/output-of", "/modes/1/output_of", object{"/modes/1/output_of": "acp"}},
 	{"all-fields.agent.json", "mode/output-of", "/modes/1/output_of", object{"/modes/1/output_of": "exec-json"}},
+	{"all-fields.agent.json", "mode/side-requests", "/modes/0/side_requests/0", object{"/modes/0/side_requests/0": object{"purpose": "a title", "answer": "Title"}}},
 	{"all-fields.agent.json", "mode/tools", "/modes/0/tools/{key}", object{"/modes/0/tools/list-files": list{}}},
 	{"all-fields.agent.json", "dialect/event-type", "/modes/0/dialects/0/event_type/0", object{"/modes/0/dialects/0/event_type/0/name": "both"}},
 	{"all-fields.agent.json", "dialect/event-type", "/modes/0/dialects/0/event_type/1", object{"/modes/0/dialects/0/event_type/1/name": gone{}}},

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -18,8 +19,8 @@ func (s *compiledSchema) check(file string, value any) Problems {
 	if err == nil {
 		return nil
 	}
-	failure, ok := err.(*jsonschema.ValidationError)
-	if !ok {
+	var failure *jsonschema.ValidationError
+	if !errors.As(err, &failure) {
 		return Problems{{File: file, Rule: "schema/type", Message: "the value is not of JSON", Remedy: "write a JSON object"}}
 	}
 	var problems Problems

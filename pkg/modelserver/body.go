@@ -35,7 +35,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	if err := conn.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil {
 		return nil, fmt.Errorf("setting the read deadline: %w", err)
 	}
-	defer conn.SetReadDeadline(time.Time{})
+	defer conn.SetReadDeadline(time.Time{}) //nolint:errcheck // the connection is gone then, and reading said so
 
 	// What is compressed is capped as well: a decoder skips some of its input without giving any output.
 	wire := &cappedReader{r: r.Body, left: s.cfg.MaxRequestBytes}

@@ -23,6 +23,7 @@ const (
 type Config struct {
 	Script  contract.Script
 	Tools   map[string][]contract.Tool // the mode's tools: intent of a tool step → candidates in order of preference
+	Side    []contract.SideRequest     // the mode's side requests; they are answered apart from the script
 	Vars    map[string]string          // placeholder → value for strings in tool arguments: "cwd" fills {cwd}
 	Dialect string                     // model API that the CLI speaks, as contract.ModelAPI names it
 	Model   string                     // model id that answers and the model listing carry
@@ -31,7 +32,7 @@ type Config struct {
 	Canary  string                     // planted in the request id header and in all ids of answers; at most 40 of [A-Za-z0-9_-]; may be empty
 
 	MaxRequestBytes int64 // largest request body, counted after decompression; 0 is DefaultMaxRequestBytes
-	MaxRequests     int   // model requests that are answered from the script; 0 is DefaultMaxRequests
+	MaxRequests     int   // model requests that are answered, side requests included; 0 is DefaultMaxRequests
 	MaxKeptBytes    int64 // what Report.Exchanges may hold in memory; 0 is DefaultMaxKeptBytes
 }
 
@@ -64,6 +65,14 @@ func (c Config) check() error {
 			if _, err := json.Marshal(tool.Arguments); err != nil {
 				errs = append(errs, fmt.Errorf("the arguments of the tool %q for %q are not JSON: %w", tool.Name, intent, err))
 			}
+		}
+	}
+	for i, side := range c.Side {
+		if side.Model == "" && !side.WithoutTools && side.MaxTokens == 0 && side.Instructions == "" {
+			errs = append(errs, fmt.Errorf("side request %d would match every request; give it a condition", i+1))
+		}
+		if side.Answer == "" {
+			errs = append(errs, fmt.Errorf("side request %d has no answer", i+1))
 		}
 	}
 	for i, step := range c.Script.Steps {

@@ -14,7 +14,7 @@ func TestNewRefuses(t *testing.T) {
 		change func(*Config)
 		want   string // part of the error
 	}{
-		{"dialect", func(c *Config) { c.Dialect = "carrier-pigeon" }, `no dialect "carrier-pigeon"; known: openai-responses`},
+		{"dialect", func(c *Config) { c.Dialect = "carrier-pigeon" }, `no dialect "carrier-pigeon"; known: anthropic-messages`},
 		{"prefix", func(c *Config) { c.Prefix = "short" }, "32 lowercase hexadecimal"},
 		{"canary", func(c *Config) { c.Canary = "a b" }, "canary"},
 		{"model", func(c *Config) { c.Model = "" }, "model id is empty"},

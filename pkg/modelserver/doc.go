@@ -8,5 +8,8 @@
 // The base URL carries a path prefix that only this run knows, and the Host header must be the server's own
 // address: whatever else on the machine reaches the port gets 404, takes no step and is a finding.
 //
+// CLIs also ask for things beside the conversation: a title, a topic, whether there is quota left. What tells such
+// a side request is data of the agent's mode; it gets a fixed answer and takes no step.
+//
 // A model API is a dialect, one file each; the server knows steps, limits and connections and no wire format.
 package modelserver

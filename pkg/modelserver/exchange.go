@@ -30,7 +30,7 @@ func (x Exchange) Path() string { return x.sent.path }
 func (x Exchange) Body() []byte { return slices.Clone(x.sent.body) }
 
 // Format prints a placeholder for every verb.
-func (Exchange) Format(f fmt.State, _ rune) { io.WriteString(f, withheld) }
+func (Exchange) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, withheld) }
 
 // String returns a placeholder.
 func (Exchange) String() string { return withheld }

@@ -31,10 +31,14 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, FindingPath, exchange{method: r.Method, path: r.URL.Path})
 		return
 	}
+	h := head{method: r.Method, path: path, query: r.URL.Query(), header: r.Header}
 	side := exchange{method: r.Method, path: path}
-	switch s.dialect.match(r.Method, path, r.Header) {
+	switch s.dialect.match(h) {
 	case endpointModel:
-		s.model(w, r, path)
+		s.model(w, r, h)
+	case endpointCount:
+		s.ledger.pass(side)
+		s.reply(w, http.StatusOK, s.ids(0), s.dialect.(tokenCounter).count(s.cfg.Script.Usage.InputTokens))
 	case endpointListing:
 		s.ledger.pass(side)
 		s.reply(w, http.StatusOK, s.ids(0), s.dialect.listing(s.cfg.Model, s.cfg.Created))
@@ -61,13 +65,13 @@ func (s *Server) refuse(w http.ResponseWriter, kind FindingKind, x exchange) {
 	w.WriteHeader(http.StatusNotFound)
 }
 
-// model answers a model request with the next step of the script.
-func (s *Server) model(w http.ResponseWriter, r *http.Request, path string) {
+// model answers a model request with the next step of the script, or a side request with its own answer.
+func (s *Server) model(w http.ResponseWriter, r *http.Request, h head) {
 	body, err := s.readBody(w, r)
-	x := exchange{method: r.Method, path: path, body: body}
+	x := exchange{method: h.method, path: h.path, body: body}
 	var req request
 	if err == nil {
-		req, err = s.dialect.parse(path, body)
+		req, err = s.dialect.parse(h, body)
 	}
 	switch {
 	case err == nil:
@@ -88,20 +92,30 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request, path string) {
 		return
 	}
 
-	turn, step, finding := s.ledger.take(req, x)
+	side := sideRequest(s.cfg.Side, req)
+	turn, step, finding := s.ledger.take(req, x, side != nil)
 	switch {
-	case step != nil:
-		s.play(w, r, req, s.ids(turn), *step)
 	case finding == FindingTooMany:
 		s.fail(w, s.ids(0), contract.ErrorStep{Status: http.StatusBadRequest, Type: "script_limit", Message: "The run has made too many model requests."})
+	case side != nil:
+		a := s.answer(req, ids{canary: s.cfg.Canary, turn: "side" + strconv.Itoa(turn)})
+		a.text = []string{side.Answer}
+		s.send(w, req, a)
+	case step != nil:
+		s.play(w, r, req, s.ids(turn), *step)
 	default:
 		s.fail(w, s.ids(turn), contract.ErrorStep{Status: http.StatusBadRequest, Type: "script_ended", Message: "The script has no further answer."})
 	}
 }
 
+// answer starts an answer to a request.
+func (s *Server) answer(req request, id ids) answer {
+	return answer{ids: id, model: s.cfg.Model, created: s.cfg.Created, usage: s.cfg.Script.Usage, streamUsage: req.streamUsage}
+}
+
 // play answers with one step of the script.
 func (s *Server) play(w http.ResponseWriter, r *http.Request, req request, id ids, step contract.ScriptStep) {
-	a := answer{ids: id, model: s.cfg.Model, created: s.cfg.Created, usage: s.cfg.Script.Usage}
+	a := s.answer(req, id)
 	switch {
 	case step.Error != nil:
 		s.fail(w, id, *step.Error)

@@ -5,20 +5,20 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 // openaiResponses is the OpenAI Responses API: POST /v1/responses, answered with server-sent events or one object.
-type openaiResponses struct{}
+type openaiResponses struct{ openai }
 
-func (openaiResponses) match(method, path string, header http.Header) endpoint {
+func (openaiResponses) match(h head) endpoint {
 	switch {
-	case method == http.MethodPost && path == "/v1/responses":
+	case h.method == http.MethodPost && h.path == "/v1/responses":
 		return endpointModel
-	case method == http.MethodGet && path == "/v1/models":
+	case h.method == http.MethodPost && h.path == "/v1/responses/input_tokens":
+		return endpointCount
+	case h.method == http.MethodGet && h.path == "/v1/models":
 		return endpointListing
-	case method == http.MethodGet && path == "/v1/responses" && strings.EqualFold(header.Get("Upgrade"), "websocket"):
+	case h.method == http.MethodGet && h.path == "/v1/responses" && strings.EqualFold(h.header.Get("Upgrade"), "websocket"):
 		return endpointUpgrade
 	}
 	return endpointUnknown
@@ -31,12 +31,14 @@ type responsesTool struct {
 	Tools []responsesTool `json:"tools"`
 }
 
-func (openaiResponses) parse(_ string, body []byte) (request, error) {
+func (openaiResponses) parse(_ head, body []byte) (request, error) {
 	var in struct {
-		Model  string          `json:"model"`
-		Stream bool            `json:"stream"`
-		Input  json.RawMessage `json:"input"`
-		Tools  []responsesTool `json:"tools"`
+		Model        string          `json:"model"`
+		Stream       bool            `json:"stream"`
+		Instructions json.RawMessage `json:"instructions"`
+		Input        json.RawMessage `json:"input"`
+		MaxTokens    int             `json:"max_output_tokens"`
+		Tools        []responsesTool `json:"tools"`
 	}
 	// The decoder's own messages may quote the body, so they go no further.
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -49,7 +51,13 @@ func (openaiResponses) parse(_ string, body []byte) (request, error) {
 	if err != nil {
 		return request{}, err
 	}
-	return request{model: in.Model, stream: in.Stream, offered: responsesOffered(append(in.Tools, tools...), "")}, nil
+	return request{
+		model:        in.Model,
+		stream:       in.Stream,
+		offered:      responsesOffered(append(in.Tools, tools...), ""),
+		limit:        in.MaxTokens,
+		instructions: plainText(in.Instructions),
+	}, nil
 }
 
 // responsesInputTools returns the tools that a request offers inside its input: for some models all of them come
@@ -99,29 +107,8 @@ func responsesOffered(tools []responsesTool, namespace string) []offeredTool {
 	return out
 }
 
-// responsesError is an error body. Its keys stand in the API's own order, because some CLIs print the body as it is.
-type responsesError struct {
-	Error struct {
-		Message string  `json:"message"`
-		Type    string  `json:"type"`
-		Param   *string `json:"param"`
-		Code    string  `json:"code"`
-	} `json:"error"`
-}
-
-func (openaiResponses) failure(e contract.ErrorStep) []byte {
-	var body responsesError
-	body.Error.Message, body.Error.Type, body.Error.Code = e.Message, e.Type, e.Type
-	return marshal(body)
-}
-
-func (openaiResponses) listing(model string, created int64) []byte {
-	return marshal(map[string]any{"object": "list", "data": []any{map[string]any{
-		"id":       model,
-		"object":   "model",
-		"created":  created,
-		"owned_by": "script",
-	}}})
+func (openaiResponses) count(tokens int) []byte {
+	return marshal(fields{"object": "response.input_tokens", "input_tokens": tokens})
 }
 
 func (openaiResponses) whole(a answer) []byte {

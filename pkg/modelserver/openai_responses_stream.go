@@ -2,9 +2,6 @@ package modelserver
 
 import "strings"
 
-// fields is a JSON object of the API.
-type fields map[string]any
-
 // responsesStream collects the events of one answer and numbers them.
 type responsesStream struct{ events []event }
 

@@ -103,7 +103,7 @@ func TestResponsesParse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := openaiResponses{}.parse("/v1/responses", []byte(tt.body))
+			req, err := openaiResponses{}.parse(head{}, []byte(tt.body))
 			if (err != nil) != (tt.want == nil) {
 				t.Fatalf("parse: %v", err)
 			}
@@ -128,7 +128,7 @@ func FuzzResponsesParse(f *testing.F) {
 	f.Add([]byte(`{"model":"m","input":null,"tools":{"type":"namespace"}}`))
 	f.Add([]byte(strings.Repeat(`{"model":"m","input":0,"tools":[{"type":"namespace","tools":[`, 50)))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		req, err := openaiResponses{}.parse("/v1/responses", body)
+		req, err := openaiResponses{}.parse(head{}, body)
 		if err != nil {
 			return
 		}

@@ -13,9 +13,9 @@ import (
 // Report is what a run asked of the server. It quotes nothing that the CLI sent but names of tools and models that
 // look like names; request bodies are in Exchanges, which refuses to print.
 type Report struct {
-	Requests  int        // model requests that were read, including those that the script had no answer for
+	Requests  int        // model requests of the conversation that were read, including those that the script had no answer for
 	Steps     int        // steps of the script that were played at least once
-	Side      int        // model listings and refused transport upgrades; they take no step
+	Side      int        // the mode's side requests, token counts, model listings and refused transport upgrades; they take no step
 	Offered   []string   // names of the tools that the CLI offered, sorted; a tool of a namespace is "namespace.name"
 	Models    []string   // model ids that the CLI asked for, sorted
 	Findings  []Finding  // sorted by kind and intent
@@ -82,6 +82,7 @@ type ledger struct {
 	room        int64 // bytes that exchanges may still take
 
 	requests  int
+	asides    int // side requests among the model requests
 	side      int
 	offered   map[string]bool
 	models    map[string]bool
@@ -102,19 +103,25 @@ func newLedger(cfg Config) ledger {
 }
 
 // take books a model request and returns its number, from 1, and its step. Without a step it returns the finding.
-func (l *ledger) take(req request, x exchange) (turn int, step *contract.ScriptStep, finding FindingKind) {
+// Side requests have numbers of their own and no step.
+func (l *ledger) take(req request, x exchange, side bool) (turn int, step *contract.ScriptStep, finding FindingKind) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep(x)
-	if l.requests == l.maxRequests {
+	if l.requests+l.asides == l.maxRequests {
 		l.findings[Finding{Kind: FindingTooMany}]++
 		return 0, nil, FindingTooMany
 	}
-	l.requests++
 	l.name(l.models, req.model)
 	for _, tool := range req.offered {
 		l.name(l.offered, tool.listed())
 	}
+	if side {
+		l.asides++
+		l.side++
+		return l.asides, nil, ""
+	}
+	l.requests++
 	last := len(l.steps) - 1
 	switch i := l.requests - 1; {
 	case i <= last:

@@ -6,6 +6,19 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
+// sideRequest returns the first of the mode's side requests that req is, or nil for one of the conversation itself.
+func sideRequest(known []contract.SideRequest, req request) *contract.SideRequest {
+	for i, side := range known {
+		if (side.Model == "" || side.Model == req.model) &&
+			(!side.WithoutTools || len(req.offered) == 0) &&
+			(side.MaxTokens == 0 || req.limit > 0 && req.limit <= side.MaxTokens) &&
+			strings.Contains(req.instructions, side.Instructions) {
+			return &known[i]
+		}
+	}
+	return nil
+}
+
 // choose returns the call of the first candidate that the CLI offers and that can be called with its arguments.
 func choose(candidates []contract.Tool, offered []offeredTool, fill *strings.Replacer) *call {
 	for _, candidate := range candidates {

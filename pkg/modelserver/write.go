@@ -13,7 +13,7 @@ import (
 // event is one server-sent event.
 type event struct {
 	name string // empty where the API names its events only inside data
-	data []byte // JSON without line breaks
+	data []byte // without line breaks; JSON, but for the word that ends a stream in some APIs
 }
 
 // send writes an answer in the form that the request asked for. What is left of a partial answer is the caller's.
@@ -28,12 +28,13 @@ func (s *Server) send(w http.ResponseWriter, req request, a answer) {
 		// A body has no meaningful start; half of it, with the length of all of it, is a connection that broke.
 		s.header(w, a.ids, "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		w.Write(body[:len(body)/2])
+		w.Write(body[:len(body)/2]) //nolint:errcheck // the client may go away at any time
 		flush(w)
 		return
 	}
 	s.header(w, a.ids, "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
+	flush(w) // so that an answer that is cut before its first event has begun all the same
 	for _, e := range s.dialect.stream(a) {
 		if e.name != "" {
 			fmt.Fprintf(w, "event: %s\n", e.name)
@@ -48,7 +49,7 @@ func (s *Server) fail(w http.ResponseWriter, id ids, e contract.ErrorStep) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	}
-	s.reply(w, e.Status, id, s.dialect.failure(e))
+	s.reply(w, e.Status, id, s.dialect.failure(id, e))
 }
 
 // reply writes a JSON body.
@@ -56,15 +57,15 @@ func (s *Server) reply(w http.ResponseWriter, status int, id ids, body []byte) {
 	s.header(w, id, "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	w.Write(body)
+	w.Write(body) //nolint:errcheck // the client may go away at any time
 }
 
 func (s *Server) header(w http.ResponseWriter, id ids, contentType string) {
 	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("X-Request-Id", id.make("req"))
+	w.Header().Set(s.dialect.requestID(), id.make("req"))
 }
 
-func flush(w http.ResponseWriter) { http.NewResponseController(w).Flush() }
+func flush(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() }
 
 // cut closes the connection in the middle of an answer: without the chunk that would end it.
 func cut(w http.ResponseWriter) {
@@ -72,7 +73,7 @@ func cut(w http.ResponseWriter) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // net/http's own way to break off an answer
 	}
-	conn.Close()
+	conn.Close() //nolint:errcheck // the cut is the purpose
 }
 
 // marshal renders JSON without HTML escapes, so that text looks on the wire as in the script. Keys of maps are
