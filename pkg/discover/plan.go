@@ -31,8 +31,8 @@ type Options struct {
 // The defaults of Options.
 const (
 	DefaultPlatform  contract.Platform = "linux-x64"
-	DefaultUncovered                   = 20
-	DefaultReleases                    = 3
+	DefaultUncovered int               = 20
+	DefaultReleases  int               = 3
 )
 
 // Failure is a capture that gave no observation.

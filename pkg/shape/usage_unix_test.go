@@ -24,7 +24,7 @@ func peakRSS() int64 {
 		return 0
 	}
 	if runtime.GOOS == "darwin" {
-		return int64(u.Maxrss)
+		return u.Maxrss
 	}
-	return int64(u.Maxrss) << 10
+	return u.Maxrss << 10
 }

@@ -23,7 +23,7 @@ func HashFile(path string) (contract.Hash, error) {
 	if err != nil {
 		return "", fmt.Errorf("hashing an executable: %w", err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // read only
 	info, err := f.Stat()
 	if err != nil {
 		return "", fmt.Errorf("hashing an executable: %w", err)
@@ -77,7 +77,7 @@ func readHead(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // read only
 	head := make([]byte, 20)
 	n, err := io.ReadFull(f, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -43,7 +43,7 @@ func (n *NPM) Releases(ctx context.Context, agent contract.Agent) ([]contract.Re
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a folder to run npm in: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(dir) //nolint:errcheck // best effort on a folder of ours
 	list, err := n.list(ctx, dir, pkg)
 	if err != nil {
 		return nil, nil, fmt.Errorf("listing releases of %s: %w", agent.ID, err)

@@ -155,7 +155,7 @@ func (s *slot) commit(staging string, m *marker) error {
 	// so that nobody reads a half-removed install.
 	old := staging + "-replaced"
 	if err := os.Rename(s.dir, old); err == nil {
-		defer os.RemoveAll(old)
+		defer os.RemoveAll(old) //nolint:errcheck // best effort on a folder of ours
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("replacing the cached install: %w", err)
 	}

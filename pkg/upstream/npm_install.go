@@ -105,7 +105,7 @@ func (n *NPM) install(ctx context.Context, agent contract.Agent, want wanted) (*
 		if err != nil {
 			return nil, fmt.Errorf("making a folder to run npm in: %w", err)
 		}
-		defer os.RemoveAll(dir)
+		defer os.RemoveAll(dir) //nolint:errcheck // best effort on a folder of ours
 		return nil, n.unknownVersion(ctx, dir, agent, want)
 	}
 	s, err := n.slot(want)
@@ -128,7 +128,7 @@ func (n *NPM) install(ctx context.Context, agent contract.Agent, want wanted) (*
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(staging)
+	defer os.RemoveAll(staging) //nolint:errcheck // best effort on a folder of ours
 	m, err := n.fill(ctx, staging, agent, want)
 	if err != nil {
 		return nil, err

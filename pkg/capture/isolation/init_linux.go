@@ -38,7 +38,7 @@ func runInit() {
 	// a child may end its own box, which Wait then reports as ErrClosed.
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
-	signal.Notify(make(chan os.Signal))
+	signal.Notify(make(chan os.Signal, 1))
 
 	unix.Umask(0o022) // the same in every box
 	closeOnExec()
@@ -94,7 +94,7 @@ func answerSetup(conn *net.UnixConn, s *setup) (ok bool) {
 		_ = send(conn, message{Ready: r}) // when the parent is gone, the init ends next
 		return false
 	}
-	defer l.Close() // the parent has it now
+	defer l.Close() //nolint:errcheck // the parent has it now
 	raw, err := l.SyscallConn()
 	if err != nil {
 		return false
@@ -129,7 +129,7 @@ func loopbackUp() error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(s)
+	defer unix.Close(s) //nolint:errcheck // one call on a socket of ours
 	lo, err := unix.NewIfreq("lo")
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func chownTree(dir string, uid, gid int, which func(*syscall.Stat_t) bool) error
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // read only
 	return fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
