@@ -175,7 +175,7 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 		return nil, err
 	}
 	c := &capture.Capturer{
-		Catalog: s.Checkout.Catalog, Installer: s.NPM, Platform: s.Platform, Runner: s.runner(), WorkflowRunURL: s.workflowURL(), ToolVersion: ToolVersion,
+		Catalog: s.Checkout.Catalog, Base: s.Checkout.Tree, Derive: s.derive, Installer: s.NPM, Platform: s.Platform, Runner: s.runner(), WorkflowRunURL: s.workflowURL(), ToolVersion: ToolVersion,
 		Known: s.known(), Now: s.Now, Random: s.Random, Temp: os.TempDir(), Out: s.Out, Raw: req.Raw, Getenv: s.Getenv, Isolate: !req.NoIsolation, Progress: s.Progress,
 	}
 	if _, err := registry.ResolveMode(agent, contract.ModeID(req.Mode), version); err != nil {
