@@ -64,6 +64,10 @@ func (a *app) print(v any, text func()) error {
 		text()
 		return nil
 	}
+	return a.printJSON(v)
+}
+
+func (a *app) printJSON(v any) error {
 	enc := json.NewEncoder(a.env.Stdout)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)

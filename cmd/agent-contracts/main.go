@@ -33,9 +33,16 @@ type cli struct {
 	Cache    string `help:"Folder for installs and listings (default: the user's cache folder)." type:"path" placeholder:"DIR" env:"AGENT_CONTRACTS_CACHE"`
 	JSON     bool   `help:"Print one JSON document on standard output instead of text." name:"json"`
 
-	Run     runCmd     `cmd:"" help:"Discover, capture, compare and package one agent, into ./out: the main job."`
-	Capture captureCmd `cmd:"" help:"Capture probes of one release."`
+	Run      runCmd      `cmd:"" help:"Discover, capture, compare and package one agent, into ./out: the main job."`
+	Discover discoverCmd `cmd:"" help:"List releases per channel and what is uncovered."`
+	Capture  captureCmd  `cmd:"" help:"Capture probes of one release."`
+	Compare  compareCmd  `cmd:"" help:"Compare a new tree with the registry and give each observation a verdict."`
+	Replay   replayCmd   `cmd:"" help:"Take fixtures through a parser, or act as the agent that printed one."`
+	Publish  publishCmd  `cmd:"" help:"Build and verify the npm package of the registry."`
+	Verify   verifyCmd   `cmd:"" help:"Hash a package again and hold it against its manifest, offline."`
 
+	Matrix    matrixCmd    `cmd:"" help:"Regenerate the support matrix and the index of agents."`
+	Validate  validateCmd  `cmd:"" help:"Check a registry tree: everything that a merge would be refused for."`
 	Redact    redactCmd    `cmd:"" help:"Sanitize a raw bundle."`
 	Normalize normalizeCmd `cmd:"" help:"Read a sanitized transcript and print its shape."`
 
@@ -103,6 +110,10 @@ func progress(w io.Writer) func(string, ...any) {
 }
 
 func fail(w io.Writer, err error) int {
+	var child childExit
+	if errors.As(err, &child) {
+		return int(child)
+	}
 	if err != nil {
 		_, _ = fmt.Fprintf(w, "agent-contracts: %v\n", err)
 	}

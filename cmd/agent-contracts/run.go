@@ -9,13 +9,16 @@ import (
 
 type runCmd struct {
 	Selector    string `arg:"" help:"AGENT or AGENT@VERSION."`
-	Bin         string `help:"Run this executable instead of installing one." placeholder:"PATH"`
+	Bin         string `help:"Run this executable instead of installing one. It must report the version asked for." placeholder:"PATH"`
 	Out         string `help:"Where everything goes." default:"out" type:"path" placeholder:"DIR"`
 	NoIsolation bool   `help:"Run the CLI without namespaces of its own."`
 }
 
 func (c *runCmd) Help() string {
-	return `Example:
+	return `Installs the release, runs every probe against the scripted model server, redacts, normalizes, compares with
+the registry and builds the package.
+
+Example:
   agent-contracts run codex@0.133.0`
 }
 
@@ -25,9 +28,24 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	report, err := s.Capture(ctx, stage.CaptureRequest{Selector: c.Selector, Bin: c.Bin, Repeat: 1, NoIsolation: c.NoIsolation})
-	if report != nil {
-		a.captureText(report)
+	report, err := s.Run(ctx, stage.CaptureRequest{Selector: c.Selector, Bin: c.Bin, Repeat: 1, NoIsolation: c.NoIsolation})
+	if report == nil {
+		return err
 	}
-	return err
+	return errors.Join(err, a.print(report, func() { a.runText(report) }))
+}
+
+func (a *app) runText(r *stage.RunReport) {
+	if r.Capture == nil {
+		return
+	}
+	a.printf("%s %s, captured by its real CLI against the scripted model server:\n\n", r.Agent, r.Version)
+	a.captureText(r.Capture)
+	if r.Package == nil {
+		return
+	}
+	a.printf("\n")
+	a.compareText(r.Compare)
+	a.printf("\nNew records  %s\nRegistry     %s  (with the new records, validated)\nReport       %s\nPackage      %s  (%d files, %d kB; verify offline: agent-contracts verify)\n",
+		r.Registry, r.Tree, r.Report, r.Package.Tarball, r.Package.Files, r.Package.TarballSize/1000)
 }
