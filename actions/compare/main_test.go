@@ -1,0 +1,19 @@
+//go:build unix
+
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/open-design/agent-cli-contracts/actions/internal/actiontest"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
+)
+
+func TestMain(m *testing.M) {
+	isolation.Main()
+	testscript.Main(m, map[string]func(){"compare": main, "observe": actiontest.Observe, "fake-agent": actiontest.Agent})
+}
+
+func TestScripts(t *testing.T) { actiontest.Scripts(t) }

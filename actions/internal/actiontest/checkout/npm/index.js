@@ -1,0 +1,1 @@
+export const data = new URL("./data/", import.meta.url);
