@@ -53,10 +53,10 @@ func fakeAgent(verb string, args []string) {
 		fmt.Printf(`{"type":"text","%s":1}`+"\n", os.Getenv("PRIVATE_NOTE"))
 	case "hold":
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\x00')
-		select {}
+		time.Sleep(time.Hour) // an empty select is a deadlock, which ends the process
 	case "ignore term":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
-		select {}
+		time.Sleep(time.Hour) // an empty select is a deadlock, which ends the process
 	case "crash":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		time.Sleep(time.Minute)
