@@ -193,6 +193,15 @@ func TestCaptureTypedEnds(t *testing.T) {
 	}
 }
 
+// A side request of the mode takes no step: a run with nothing else has made no request of the conversation.
+func TestCaptureSideRequest(t *testing.T) {
+	target := fakeTarget(t, "talk")
+	target.Agent.Modes[0].Side = []contract.SideRequest{{Purpose: "whatever is asked", Model: "fake-model", Answer: "Aside."}}
+	if _, err := newCapturer(t, false).Capture(context.Background(), target); !isA[*NoRequestError](err) {
+		t.Errorf("error %v, want that no request was made", err)
+	}
+}
+
 func TestCaptureMissingEvents(t *testing.T) {
 	c := newCapturer(t, true)
 	target := fakeTarget(t, "silent")

@@ -55,7 +55,7 @@ func (c *Capturer) drive(ctx context.Context, f *folder, t Target, mode registry
 			return nil, fmt.Errorf("%s has no model_api for release %s: add a range to registry/agents/%s.json", t.Agent.ID, t.Version, t.Agent.ID)
 		}
 		server, err := modelserver.New(modelserver.Config{
-			Script: *t.Probe.Script, Tools: mode.Tools, Vars: map[string]string{"cwd": f.cwd, "home": f.home}, Dialect: api.Dialect, Model: api.Model,
+			Script: *t.Probe.Script, Tools: mode.Tools, Side: mode.Side, Vars: map[string]string{"cwd": f.cwd, "home": f.home}, Dialect: api.Dialect, Model: api.Model,
 			Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canary,
 		})
 		if err != nil {

@@ -17,6 +17,7 @@ type Mode struct {
 	Argv      []string
 	Env       map[string]string
 	Tools     map[string][]contract.Tool
+	Side      []contract.SideRequest
 	// Dialect reads the frames; nil for plain modes.
 	Dialect *protocol.Dialect
 	// TextEvent is what a line of a plain mode means.
@@ -33,7 +34,7 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	if err != nil {
 		return Mode{}, err
 	}
-	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Env: src.Env, Tools: src.Tools, TextEvent: "assistant_text"}
+	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Env: src.Env, Tools: src.Tools, Side: src.Side, TextEvent: "assistant_text"}
 	if ok, err := contract.MatchRange(src.Releases, string(version)); err != nil || !ok {
 		return m, fmt.Errorf("mode %s of %s does not exist in release %s (%s)", src.ID, a.ID, version, src.Releases)
 	}
@@ -47,7 +48,7 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 		if err != nil {
 			return m, fmt.Errorf("mode %s of %s: output_of: %w", src.ID, a.ID, err)
 		}
-		src.Dialects, m.Tools = shared.Dialects, shared.Tools
+		src.Dialects, m.Tools, m.Side = shared.Dialects, shared.Tools, shared.Side
 	}
 	if src.Family == contract.FamilyPlain {
 		return m, nil
