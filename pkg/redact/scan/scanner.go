@@ -85,6 +85,8 @@ type Scanner struct {
 	exact *exactSet
 	lines lineCache
 	runs  sync.Pool // of *pass
+	proof sync.Once // of Alive
+	dead  error
 }
 
 var kindPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
