@@ -3,9 +3,7 @@ package redact
 import (
 	"strings"
 
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
-	"github.com/open-design/agent-cli-contracts/pkg/transcript"
 )
 
 // deltas says of each delta string of a transcript, in order, whether it is a piece of a literal: consecutive deltas
@@ -25,8 +23,10 @@ func (d *deltas) next(s []byte) bool {
 	return keep
 }
 
-// deltasOf reads the transcript once ahead, if its dialect has deltas at all. It keeps one byte per delta.
-func deltasOf(raw *transcript.Raw, p Policy, literals map[string]bool) (*deltas, error) {
+// deltasOf reads the transcript once ahead, if its dialect has deltas at all. It keeps one byte per delta. each hands
+// over the lines of standard output exactly as the main pass reads them: were a line cut differently here, its deltas
+// would be decided by those of another.
+func deltasOf(p Policy, literals map[string]bool, each func(onLine func(line []byte) error) error) (*deltas, error) {
 	if p.Dialect == nil || len(p.Dialect.Source.Deltas) == 0 {
 		return nil, nil
 	}
@@ -35,8 +35,7 @@ func deltasOf(raw *transcript.Raw, p Policy, literals map[string]bool) (*deltas,
 		return nil, err
 	}
 	j := newJoiner(literals)
-	lines := protocol.Lines{Whole: p.Transport == contract.TransportJSON}
-	onLine := func(line []byte) error {
+	err = each(func(line []byte) error {
 		f, err := reader.Read(line)
 		if err != nil || f.Doc == nil {
 			return nil // the main pass reports it
@@ -48,16 +47,7 @@ func deltasOf(raw *transcript.Raw, p Policy, literals map[string]bool) (*deltas,
 			}
 		}
 		return nil
-	}
-	err = raw.Each(func(e transcript.Entry) error {
-		if e.Dir == contract.CLIToServer && e.Stream == contract.Stdout {
-			return lines.Feed(e.Data, onLine)
-		}
-		return nil
 	})
-	if err == nil {
-		err = lines.Flush(onLine)
-	}
 	j.decide(true)
 	return &deltas{keep: j.keep}, err
 }

@@ -24,8 +24,9 @@ type redactor struct {
 	deltas   *deltas
 	entry    int
 	class    stderrClass
-	text     []byte // scratch: a decoded string
-	ordered  bool   // the line that is being sanitized depends on what came before it
+	text     []byte  // scratch: a decoded string
+	cut      [2]bool // of standard output and error: an entry of a public file left its line open
+	ordered  bool    // the line that is being sanitized depends on what came before it
 	repeats  repeats
 }
 
@@ -209,14 +210,20 @@ func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.deltas, err = deltasOf(raw, p, r.literals); err != nil {
-		return nil, err
+	r.deltas, err = deltasOf(p, r.literals, func(onLine func([]byte) error) error {
+		ahead := newSplitter(p.Transport, onLine, func([]byte) error { return nil })
+		if err := raw.Each(ahead.feed); err != nil {
+			return err
+		}
+		return ahead.flush()
+	})
+	if err != nil {
+		return nil, r.tooLong(err)
 	}
 	rec, err := transcript.NewRecorder(dir)
 	if err != nil {
 		return nil, err
 	}
-	stdout, stderr := protocol.Lines{Whole: p.Transport == contract.TransportJSON}, protocol.Lines{}
 	var out []byte
 	var at int64
 	emit := func(stream contract.StreamName, sanitize func(dst, line []byte) ([]byte, error)) func([]byte) error {
@@ -229,33 +236,27 @@ func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
 			return nil
 		}
 	}
-	onStdout, onStderr := emit(contract.Stdout, r.line), emit(contract.Stderr, r.stderrLine)
-	flush := func() error { return errors.Join(stdout.Flush(onStdout), stderr.Flush(onStderr)) }
+	lines := newSplitter(p.Transport, emit(contract.Stdout, r.line), emit(contract.Stderr, r.stderrLine))
 	err = raw.Each(func(e transcript.Entry) error {
 		r.entry++
 		at = e.AtMs
-		switch {
-		case e.Frame != nil:
+		if e.Frame != nil {
 			return r.fail("structure/frame", "", "this family has no frames in its transcript")
-		case e.Dir == contract.CLIToServer && e.Stream == contract.Stdout:
-			return stdout.Feed(e.Data, onStdout)
-		case e.Dir == contract.CLIToServer:
-			return stderr.Feed(e.Data, onStderr)
-		case e.Dir == contract.ServerToCLI:
+		}
+		if err := lines.feed(e); err != nil || e.Dir == contract.CLIToServer {
+			return err
+		}
+		if e.Dir == contract.ServerToCLI {
 			if !r.publicRef(e.Ref) {
 				e.Ref = "redacted"
 			}
 			e.Data = nil
-		case e.Event == contract.EventExit || e.Event == contract.EventTimeout || e.Event == contract.EventKill:
-			if err := flush(); err != nil {
-				return err
-			}
 		}
 		rec.Record(e)
 		return nil
 	})
 	if err == nil {
-		err = flush()
+		err = lines.flush()
 	}
 	if err == nil {
 		err = r.alive()
@@ -265,13 +266,18 @@ func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
 		if store != nil {
 			_ = store.Close()
 		}
-		var tooLong *protocol.LineTooLongError
-		if errors.As(err, &tooLong) {
-			return nil, r.fail("structure/line", "", tooLong.Error())
-		}
-		return nil, errors.Join(err, finishErr)
+		return nil, errors.Join(r.tooLong(err), finishErr)
 	}
 	return r.sanitized(store), nil
+}
+
+// tooLong makes a failure of a line that never ends; other errors stay as they are.
+func (r *redactor) tooLong(err error) error {
+	var long *protocol.LineTooLongError
+	if errors.As(err, &long) {
+		return r.fail("structure/line", "", long.Error())
+	}
+	return err
 }
 
 func (r *redactor) sanitized(store *transcript.Raw) *Sanitized {

@@ -63,7 +63,15 @@ func Read(in io.Reader, p Policy, dir string) (*Sanitized, error) {
 		}
 		return nil, err
 	}
-	if r.deltas, err = deltasOf(store, p, r.literals); err == nil {
+	r.deltas, err = deltasOf(p, r.literals, func(onLine func([]byte) error) error {
+		return store.Each(func(e transcript.Entry) error {
+			if e.Dir == contract.CLIToServer && e.Stream == contract.Stdout {
+				return onLine(e.Data)
+			}
+			return nil
+		})
+	})
+	if err == nil {
 		var out []byte
 		err = store.Each(func(e transcript.Entry) error {
 			r.entry++
@@ -86,19 +94,28 @@ func (r *redactor) check(out *[]byte, e transcript.Entry) error {
 	case e.Frame != nil:
 		return r.fail("structure/frame", "", "this family has no frames in its transcript")
 	case e.Dir == contract.FromProcess:
+		if interrupts(e) {
+			r.cut = [2]bool{}
+		}
 		return nil
 	case e.Dir == contract.ServerToCLI:
 		if !r.publicRef(e.Ref) {
 			return r.fail("structure/stdin", "", "standard input stands as data_ref only: prompt, prompt-file, redacted or fixture:<file of the probe>")
 		}
 		return nil
-	case e.Ref != "" || !oneLine(e.Data) && r.policy.Transport != contract.TransportJSON:
+	}
+	whole := e.Stream == contract.Stdout && r.policy.Transport == contract.TransportJSON
+	if e.Ref != "" || !oneLine(e.Data) && !whole {
 		return r.fail("structure/chunk", "", "a public entry holds one line as data")
 	}
-	sanitize := r.line
+	sanitize, cut := r.line, &r.cut[0]
 	if e.Stream == contract.Stderr {
-		sanitize = r.stderrLine
+		sanitize, cut = r.stderrLine, &r.cut[1]
 	}
+	if *cut {
+		return r.fail("structure/chunk", "", "the entry before it on this stream holds no whole line")
+	}
+	*cut = whole || !bytes.HasSuffix(e.Data, []byte("\n"))
 	var err error
 	if *out, err = sanitize((*out)[:0], e.Data); err != nil {
 		return err
