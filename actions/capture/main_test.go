@@ -8,12 +8,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/open-design/agent-cli-contracts/actions/internal/actiontest"
+	"github.com/open-design/agent-cli-contracts/internal/fakeagent"
 	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 )
 
 func TestMain(m *testing.M) {
 	isolation.Main()
-	testscript.Main(m, map[string]func(){"capture": main, "fake-agent": actiontest.Agent})
+	testscript.Main(m, map[string]func(){"capture": main, "fake-agent": fakeagent.Main})
 }
 
 func TestScripts(t *testing.T) { actiontest.Scripts(t) }

@@ -1,23 +1,18 @@
 package actiontest
 
 import (
-	"embed"
 	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/internal/fakeagent"
 )
-
-//go:embed all:checkout
-var checkout embed.FS
 
 var update = flag.Bool("update", false, "rewrite the golden files of the scripts")
 
@@ -43,34 +38,10 @@ func Scripts(t *testing.T) {
 			} {
 				env.Setenv(name, value)
 			}
-			if err := os.CopyFS(env.WorkDir, checkout); err != nil {
-				return err
-			}
-			return schemas(filepath.Join(env.WorkDir, "checkout", "registry", "schemas"))
+			return fakeagent.Checkout(filepath.Join(env.WorkDir, "checkout"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"output": output, "quiet": quiet},
 	})
-}
-
-// schemas writes the published schemas, which are generated and so not part of the embedded checkout.
-func schemas(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, name := range contract.Kind("").Values() {
-		kind := contract.Kind(name)
-		if slices.Contains([]contract.Kind{contract.KindMinEvents, contract.KindEnvPolicy, contract.KindScript}, kind) {
-			continue // parts of the schema of probes
-		}
-		data, err := contract.SchemaFile(kind)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".schema.json"), data, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // output checks one output of the step; the last one written counts.

@@ -1,4 +1,4 @@
-package actiontest
+package fakeagent
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Agent is the main function of a small agent CLI: "fake-agent --version", or "fake-agent exec BASE_URL PROMPT". It
+// Main is the main function of a small agent CLI: "fake-agent --version", or "fake-agent exec BASE_URL PROMPT". It
 // speaks to the scripted model server and prints what its prompt asks for, including what must never leave a run.
-func Agent() {
+func Main() {
 	if len(os.Args) == 2 && os.Args[1] == "--version" {
 		say("fake-cli 1.2.3")
 		return
