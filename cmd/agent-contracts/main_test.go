@@ -3,46 +3,68 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/open-design/agent-cli-contracts/internal/fakeagent"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"agent-contracts": main}) }
+func TestMain(m *testing.M) {
+	isolation.Main()
+	testscript.Main(m, map[string]func(){"agent-contracts": main, "fake-agent": fakeagent.Main})
+}
 
-// TestScripts runs the sessions of testdata/script in a small checkout: the one that package replay tests against, with
-// the repository's schemas, consumer library and license.
+var update = flag.Bool("update", false, "rewrite the golden files of the scripts")
+
+// TestScripts runs the sessions of testdata/script. The working directory is a small checkout with fixtures: the one that
+// package replay tests against. The folder fake holds another, whose agent can be captured with --bin $FAKE. $ONLY is a
+// PATH with nothing but these two programs.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, Setup: func(env *testscript.Env) error {
+	fake, err := exec.LookPath("fake-agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, Setup: func(env *testscript.Env) error {
 		env.Setenv("AGENT_CONTRACTS_CACHE", filepath.Join(env.WorkDir, "cache"))
-		if err := os.CopyFS(env.WorkDir, os.DirFS("../../pkg/replay/testdata/checkout")); err != nil {
-			return err
+		env.Setenv("FAKE", fake)
+		env.Setenv("ONLY", filepath.Dir(fake))
+		return errors.Join(
+			fakeagent.Checkout(filepath.Join(env.WorkDir, "fake")),
+			os.CopyFS(env.WorkDir, os.DirFS("../../pkg/replay/testdata/checkout")),
+			os.CopyFS(filepath.Join(env.WorkDir, "registry", "schemas"), os.DirFS("../../registry/schemas")),
+			library(env.WorkDir),
+		)
+	}})
+}
+
+// library copies what a package needs besides the registry: the consumer library and the license.
+func library(dir string) error {
+	files, err := filepath.Glob("../../npm/*.*")
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "npm"), 0o755); err != nil {
+		return err
+	}
+	for _, from := range append(files, "../../LICENSE") {
+		to := filepath.Join(dir, "npm", filepath.Base(from))
+		if filepath.Base(from) == "LICENSE" {
+			to = filepath.Join(dir, "LICENSE")
 		}
-		if err := os.CopyFS(filepath.Join(env.WorkDir, "registry", "schemas"), os.DirFS("../../registry/schemas")); err != nil {
-			return err
+		data, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, data, 0o644)
 		}
-		library, err := filepath.Glob("../../npm/*.*")
 		if err != nil {
 			return err
 		}
-		if err := os.Mkdir(filepath.Join(env.WorkDir, "npm"), 0o755); err != nil {
-			return err
-		}
-		for _, from := range append(library, "../../LICENSE") {
-			to := filepath.Join(env.WorkDir, "npm", filepath.Base(from))
-			if filepath.Base(from) == "LICENSE" {
-				to = filepath.Join(env.WorkDir, "LICENSE")
-			}
-			data, err := os.ReadFile(from)
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(to, data, 0o644); err != nil {
-				return err
-			}
-		}
-		return nil
-	}})
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package stage
 import (
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/open-design/agent-cli-contracts/pkg/compare"
 	"github.com/open-design/agent-cli-contracts/pkg/lint"
@@ -28,7 +27,7 @@ func (s *Stage) Compare(dir, private string) (report *CompareReport, err error) 
 	defer func() { err = errors.Join(err, tree.Close()) }()
 	catalog := s.Checkout.Catalog
 	if len(tree.Files("agents/")) > 0 {
-		if catalog, err = registry.LoadCatalog(tree, filepath.Join(dir, "..", "probes")); err != nil {
+		if catalog, err = s.catalogOf(tree, dir); err != nil {
 			return nil, err
 		}
 	} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -21,6 +22,7 @@ const (
 	outReport   = "report.md" // what is new about them
 	outPackage  = "package"   // the npm package of that tree, unpacked, and its tarball
 	outNext     = ".next"     // the run that is being made
+	outDone     = ".done"     // a run that is made and not yet in place
 )
 
 // RunReport is what a run did.
@@ -37,16 +39,19 @@ type RunReport struct {
 }
 
 // Run is the main job: discover, capture every probe of one release, compare with the registry, and build the package
-// of the registry that the new records give. A verdict other than same_shape is a *FoundError. Out changes only when all of that is done; a killed run leaves what was
-// there, and the next run removes its remains.
+// of the registry that the new records give. A verdict other than same_shape is a *FoundError. Out changes only when all
+// of that is done: a killed run leaves what was there, and the next run puts in place what was done and removes the rest.
 func (s *Stage) Run(ctx context.Context, req CaptureRequest) (*RunReport, error) {
 	out := s.Out
 	next := filepath.Join(out, outNext)
-	if err := os.RemoveAll(next); err != nil {
-		return nil, fmt.Errorf("removing what an earlier run left: %w", err)
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return nil, fmt.Errorf("creating the folder for the results: %w; name another with --out", err)
 	}
-	if err := os.MkdirAll(next, 0o755); err != nil {
-		return nil, fmt.Errorf("creating %s: %w", out, err)
+	if err := errors.Join(finish(out), os.RemoveAll(next)); err != nil {
+		return nil, fmt.Errorf("clearing what an earlier run left: %w", err)
+	}
+	if err := os.Mkdir(next, 0o755); err != nil {
+		return nil, fmt.Errorf("creating the folder for the results: %w", err)
 	}
 	s.Out = next
 	defer func() { s.Out = out }()
@@ -54,16 +59,14 @@ func (s *Stage) Run(ctx context.Context, req CaptureRequest) (*RunReport, error)
 	if err := s.runStages(ctx, req, report); err != nil {
 		return report, errors.Join(err, s.keepPrivate(out, next), os.RemoveAll(next))
 	}
-	for _, name := range []string{outRegistry, outTree, outReport, outPackage} {
-		if err := swap(filepath.Join(next, name), filepath.Join(out, name)); err != nil {
-			return report, err
-		}
+	if err := os.Rename(next, filepath.Join(out, outDone)); err != nil {
+		return report, err
+	}
+	if err := finish(out); err != nil {
+		return report, err
 	}
 	report.Registry, report.Tree, report.Report = filepath.Join(out, outRegistry), filepath.Join(out, outTree), filepath.Join(out, outReport)
 	report.Package.Folder, report.Package.Tarball = moved(report.Package.Folder, next, out), moved(report.Package.Tarball, next, out)
-	if err := os.RemoveAll(next); err != nil {
-		return report, err
-	}
 	if report.Compare.Found() {
 		return report, Found("the worst verdict is %s: see %s", report.Compare.Worst, report.Report)
 	}
@@ -139,25 +142,28 @@ func (s *Stage) keepPrivate(out, next string) error {
 	return err
 }
 
-// swap puts a finished file or folder in the place of an older one.
-func swap(from, to string) error {
-	old := to + ".old"
-	err := os.RemoveAll(old)
-	if err == nil {
-		if err = os.Rename(to, old); errors.Is(err, os.ErrNotExist) {
-			err = nil
+// finish puts the parts of a run that is made in place. A kill between any two of its steps costs nothing: the next run
+// goes on from there. Without such a run it does nothing.
+func finish(out string) error {
+	done := filepath.Join(out, outDone)
+	for _, name := range []string{outRegistry, outTree, outReport, outPackage} {
+		if err := swap(filepath.Join(done, name), filepath.Join(out, name)); err != nil {
+			return fmt.Errorf("replacing %s: %w", filepath.Join(out, name), err)
 		}
 	}
-	if err == nil {
-		err = os.Rename(from, to)
+	return os.RemoveAll(done)
+}
+
+// swap puts a file or folder in the place of an older one, unless that is done already. Folders cannot be replaced in
+// one step everywhere: for a moment the older one is to be found only beside the new one.
+func swap(from, to string) error {
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if err == nil {
-		err = os.RemoveAll(old)
+	if err := os.Rename(to, from+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("replacing %s: %w", to, err)
-	}
-	return nil
+	return os.Rename(from, to)
 }
 
 func moved(path, from, to string) string {

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -20,11 +21,20 @@ func (s *Stage) Validate(dir string) (findings lint.Findings, err error) {
 		defer func() { err = errors.Join(err, tree.Close()) }()
 		if len(tree.Files("agents/")) == 0 {
 			tree.Overlay(s.Checkout.Tree)
-		} else if catalog, err = registry.LoadCatalog(tree, filepath.Join(dir, "..", "probes")); err != nil {
+		} else if catalog, err = s.catalogOf(tree, dir); err != nil {
 			return nil, err
 		}
 	}
 	return s.lint(tree, catalog)
+}
+
+// catalogOf loads the agents of a whole registry and the probes beside it; without any, those of the checkout.
+func (s *Stage) catalogOf(tree *registry.Tree, dir string) (*registry.Catalog, error) {
+	probes := filepath.Join(dir, "..", "probes")
+	if _, err := os.Stat(probes); errors.Is(err, fs.ErrNotExist) {
+		probes = filepath.Join(s.Dirs.Checkout, "probes")
+	}
+	return registry.LoadCatalog(tree, probes)
 }
 
 // lint checks a tree, with what identifies this machine among the values that no file may hold.
