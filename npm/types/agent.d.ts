@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: cdaa28f7bddab2727bcd1f857ee80239baa4c48da36929f2776fe70c688321d4
+// schema-sha256: 285d53ceae8aa1ced1a9f297c7b94fee62ac615a7bbb29db82dbfc5ea616e231
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -236,6 +236,12 @@ export interface Mode {
    * @minItems 1
    */
   argv: [ArgvForm, ...ArgvForm[]]
+  /**
+   * The one line of JSON that a jsonl-open mode writes; {prompt} stands for the prompt in its strings
+   */
+  stdin_message?: {
+    [k: string]: unknown
+  }
   env?: {
     [k: string]: string
   }
@@ -373,6 +379,10 @@ export interface Terminal {
 export interface EventRule {
   event_type: string
   event: EventName
+  /**
+   * Elements of an array that give one event each: $.content[text]; fields and when may start with this path
+   */
+  each?: string
   fields?: {
     [k: string]: string
   }
@@ -380,14 +390,22 @@ export interface EventRule {
    * Only where this path is present and not null
    */
   when?: string
+  /**
+   * Only where the value at when is this one
+   */
+  equals?: string | boolean
 }
 /**
- * PairRule says that each frame of one type is answered by one of another with an equal id.
+ * PairRule says that what a frame of one type opens is closed by one of another with an equal id. The paths of the ids may lead through arrays: each element then opens or closes something of its own.
  */
 export interface PairRule {
   open: string
   close: string
   id: string
+  /**
+   * Where the closing frame has the id, if not at the same place
+   */
+  close_id?: string
 }
 /**
  * Tool is a tool that the CLI may offer to the model, with the arguments that a script's intent needs.

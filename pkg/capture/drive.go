@@ -1,7 +1,9 @@
 package capture
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -126,8 +128,12 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 	if err := f.fill(files, vars); err != nil {
 		return nil, err
 	}
+	prompt, err := stdinPrompt(mode, vars)
+	if err != nil {
+		return nil, err
+	}
 	command := isolation.Command{Path: exe.bin, Args: expandAll(mode.Argv, vars), Env: f.environment(t, mode, vars, c.Getenv), Dir: f.cwd}
-	d, err = c.runChild(ctx, f, box, command, protocol.Stream{Mode: mode.Stdin, Prompt: []byte(vars["prompt"]), Limits: o.limits}, mode)
+	d, err = c.runChild(ctx, f, box, command, protocol.Stream{Mode: mode.Stdin, Prompt: prompt, Limits: o.limits}, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +161,41 @@ func expandAll(argv []string, vars map[string]string) []string {
 		out[i] = expand(arg, vars)
 	}
 	return out
+}
+
+// stdinPrompt is what the child reads: the prompt, or the message of the mode around it as one line.
+func stdinPrompt(mode registry.Mode, vars map[string]string) ([]byte, error) {
+	if mode.Stdin != contract.StdinJSONLOpen {
+		return []byte(vars["prompt"]), nil
+	}
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false) // as hosts write it
+	if err := enc.Encode(expandJSON(mode.Message, vars)); err != nil {
+		return nil, fmt.Errorf("stdin_message of mode %s: %w", mode.ID, err)
+	}
+	return line.Bytes(), nil
+}
+
+// expandJSON copies a JSON value and fills the placeholders of its strings.
+func expandJSON(v any, vars map[string]string) any {
+	switch v := v.(type) {
+	case string:
+		return expand(v, vars)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = expandJSON(e, vars)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = expandJSON(e, vars)
+		}
+		return out
+	}
+	return v
 }
 
 func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, command isolation.Command, s protocol.Stream, mode registry.Mode) (*driven, error) {

@@ -148,6 +148,7 @@ type Mode struct {
 	StdinMode StdinMode         `json:"stdin_mode"`
 	Releases  string            `json:"releases,omitempty"`
 	Argv      []ArgvForm        `json:"argv" jsonschema:"minItems=1"`
+	Stdin     map[string]any    `json:"stdin_message,omitempty" jsonschema:"description=The one line of JSON that a jsonl-open mode writes; {prompt} stands for the prompt in its strings"`
 	Env       map[string]string `json:"env,omitempty"`
 	OutputOf  ModeID            `json:"output_of,omitempty" jsonschema:"description=Mode of this agent whose dialects\\, tools and side requests this one shares"`
 	Dialects  []Dialect         `json:"dialects,omitempty"`
@@ -236,15 +237,19 @@ type Terminal struct {
 type EventRule struct {
 	EventType string            `json:"event_type"`
 	Event     EventName         `json:"event"`
+	Each      string            `json:"each,omitempty" jsonschema:"description=Elements of an array that give one event each: $.content[text]; fields and when may start with this path"`
 	Fields    map[string]string `json:"fields,omitempty"`
 	When      string            `json:"when,omitempty" jsonschema:"description=Only where this path is present and not null"`
+	Equals    any               `json:"equals,omitempty" jsonschema:"oneof_type=string;boolean,description=Only where the value at when is this one"`
 }
 
-// PairRule says that each frame of one type is answered by one of another with an equal id.
+// PairRule says that what a frame of one type opens is closed by one of another with an equal id. The paths of the ids
+// may lead through arrays: each element then opens or closes something of its own.
 type PairRule struct {
-	Open  string `json:"open"`
-	Close string `json:"close"`
-	ID    string `json:"id"`
+	Open    string `json:"open"`
+	Close   string `json:"close"`
+	ID      string `json:"id"`
+	CloseID string `json:"close_id,omitempty" jsonschema:"description=Where the closing frame has the id\\, if not at the same place"`
 }
 
 // AgentIndex is the generated registry/agents.json.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 var dialectRules = []Rule{
@@ -20,6 +21,13 @@ var dialectRules = []Rule{
 	ruleFor(KindAgent, "dialect/terminal", "What is said about terminal events needs terminal events.", eachDialect(func(at string, d Dialect, report reporter) {
 		if len(d.Terminal.Events) == 0 && (d.Terminal.PerTurn != 0 || len(d.Terminal.After) > 0) {
 			report(at+"/terminal", "there is no terminal event to count or to follow", "name the events, or leave out per_turn and after")
+		}
+	})),
+	ruleFor(KindAgent, "dialect/conditions", "A value that is asked for has its path.", eachDialect(func(at string, d Dialect, report reporter) {
+		for i, e := range d.Events {
+			if e.Equals != nil && e.When == "" {
+				report(at+pointer("events", i, "equals"), "there is no path whose value could be compared", "name it in when")
+			}
 		}
 	})),
 	ruleFor(KindAgent, "dialect/enums", "Declared enum values are named.", eachDialect(func(at string, d Dialect, report reporter) {
@@ -46,6 +54,8 @@ func eachDialect(check func(at string, d Dialect, report reporter)) func(Agent, 
 var (
 	// valuePath leads to one value, through keys only.
 	valuePath = regexp.MustCompile(`^\$(?:` + plainStep + `|` + quotedStep + `)*$`)
+	// elementPath leads to the elements of an array, all or those of one kind.
+	elementPath = regexp.MustCompile(`^\$(?:` + anyStep + `)*\[[A-Za-z0-9._/?-]*\]$`)
 	// placePath names a place in all frames; .* at its end stands for everything below.
 	placePath = regexp.MustCompile(`^\$(?:` + anyStep + `)*(?:\.\*)?$`)
 )
@@ -67,13 +77,26 @@ func checkDialectPaths(at string, d Dialect, report reporter) {
 		value(pointer("event_type", i, "has"), r.Has)
 	}
 	for i, e := range d.Events {
-		value(pointer("events", i, "when"), e.When)
+		if e.Each != "" && !elementPath.MatchString(e.Each) {
+			report(at+pointer("events", i, "each"), "the path does not lead to elements of an array", "write it like $.message.content[text], or with [] where the elements are of one kind")
+		}
+		// Below an element, a path leads to one value again.
+		of := func(path string) string {
+			if rest, ok := strings.CutPrefix(path, e.Each); ok && e.Each != "" {
+				return "$" + rest
+			}
+			return path
+		}
+		value(pointer("events", i, "when"), of(e.When))
 		for _, name := range slices.Sorted(maps.Keys(e.Fields)) {
-			value(pointer("events", i, "fields", name), e.Fields[name])
+			value(pointer("events", i, "fields", name), of(e.Fields[name]))
 		}
 	}
 	for i, p := range d.Pairs {
-		value(pointer("pairs", i, "id"), p.ID)
+		place(pointer("pairs", i, "id"), p.ID)
+		if p.CloseID != "" {
+			place(pointer("pairs", i, "close_id"), p.CloseID)
+		}
 	}
 	lists := map[string][]string{"opaque": d.Opaque, "maps": d.Maps, "ids": d.IDs, "numbers": d.Numbers, "diagnostics": d.Diagnostics, "base64": d.Base64, "deltas": d.Deltas}
 	for name, list := range lists {

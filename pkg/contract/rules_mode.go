@@ -38,6 +38,7 @@ var modeRules = []Rule{
 			}
 		}
 	}),
+	ruleFor(KindAgent, "mode/stdin-message", "A mode that writes JSON lines says which, with a place for the prompt.", checkStdinMessage),
 	ruleFor(KindAgent, "mode/forbidden-flags", "argv carries a forbidden flag only where the mode says why.", checkForbiddenFlags),
 	ruleFor(KindAgent, "mode/output-of", "A mode that shares another one's output names a mode of its own family that has output of its own.", checkOutputOf),
 	ruleFor(KindAgent, "mode/side-requests", "A side request can be told from the conversation.", checkSideRequests),
@@ -50,6 +51,34 @@ var modeRules = []Rule{
 			}
 		}
 	}),
+}
+
+func checkStdinMessage(a Agent, report reporter) {
+	for i, m := range a.Modes {
+		at := pointer("modes", i, "stdin_message")
+		switch {
+		case m.StdinMode != StdinJSONLOpen && len(m.Stdin) > 0:
+			report(at, "the mode writes no JSON lines", "leave it out, or set stdin_mode to jsonl-open")
+		case m.StdinMode == StdinJSONLOpen && !holdsPrompt(m.Stdin):
+			report(at, "the prompt has no place", "write the message that carries the prompt, with {prompt} where its text stands")
+		}
+	}
+}
+
+func holdsPrompt(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, "{prompt}")
+	case []any:
+		return slices.ContainsFunc(v, holdsPrompt)
+	case map[string]any:
+		for _, member := range v {
+			if holdsPrompt(member) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // checkSideRequests wants conditions: without any, the answer would stand for the whole conversation.

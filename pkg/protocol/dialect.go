@@ -48,13 +48,15 @@ type belowRule struct {
 
 type compiledEvent struct {
 	event  contract.EventName
-	fields map[string]pathExpr
-	when   pathExpr
+	each   string // name of the elements' path; empty for rules of the whole frame
+	fields map[string]fieldPath
+	when   *fieldPath
+	equals any
 }
 
 type compiledPair struct {
 	open, close string
-	id          pathExpr
+	id, closeID idPath
 }
 
 // Compile checks and indexes a dialect. Errors name the entry at fault.
@@ -107,11 +109,7 @@ func (d *Dialect) compileRules() error {
 		if path == "" {
 			return nil, nil
 		}
-		expr, err := parsePath(path)
-		if err != nil {
-			return nil, fmt.Errorf("dialect %s: %s: %w", d.Source.Name, where, err)
-		}
-		return expr, nil
+		return d.parse(where, path)
 	}
 	for i, r := range d.Source.EventType {
 		var rule typeRule
@@ -134,26 +132,46 @@ func (d *Dialect) compileRules() error {
 	}
 	for i, e := range d.Source.Events {
 		where := fmt.Sprintf("events[%d]", i)
-		when, err := parse(where, e.When)
-		if err != nil {
-			return err
-		}
-		c := compiledEvent{event: e.Event, when: when, fields: map[string]pathExpr{}}
+		c := compiledEvent{event: e.Event, each: e.Each, fields: map[string]fieldPath{}, equals: e.Equals}
 		for name, path := range e.Fields {
-			if c.fields[name], err = parse(where, path); err != nil {
+			field, err := d.field(where, e.Each, path)
+			if err != nil {
 				return err
 			}
+			c.fields[name] = field
+		}
+		if e.When != "" {
+			when, err := d.field(where, e.Each, e.When)
+			if err != nil {
+				return err
+			}
+			c.when = &when
 		}
 		d.events[e.EventType] = append(d.events[e.EventType], c)
 	}
 	for i, p := range d.Source.Pairs {
-		id, err := parse(fmt.Sprintf("pairs[%d]", i), p.ID)
-		if err != nil {
+		c := compiledPair{open: p.Open, close: p.Close}
+		var err error
+		if c.id, err = d.idPath(fmt.Sprintf("pairs[%d].id", i), p.ID); err != nil {
 			return err
 		}
-		d.pairs = append(d.pairs, compiledPair{p.Open, p.Close, id})
+		c.closeID = c.id
+		if p.CloseID != "" {
+			if c.closeID, err = d.idPath(fmt.Sprintf("pairs[%d].close_id", i), p.CloseID); err != nil {
+				return err
+			}
+		}
+		d.pairs = append(d.pairs, c)
 	}
 	return nil
+}
+
+func (d *Dialect) parse(where, path string) (pathExpr, error) {
+	expr, err := parsePath(path)
+	if err != nil {
+		return nil, fmt.Errorf("dialect %s: %s: %w", d.Source.Name, where, err)
+	}
+	return expr, nil
 }
 
 // describe fills in what the dialect declares about a path.

@@ -235,8 +235,9 @@ func (d *Document) child(i int, key string) int {
 }
 
 // find follows object keys from the root; nil where one is missing.
-func (d *Document) find(expr pathExpr) *Node {
-	i := 0
+func (d *Document) find(expr pathExpr) *Node { return d.findFrom(0, expr) }
+
+func (d *Document) findFrom(i int, expr pathExpr) *Node {
 	for _, key := range expr {
 		if i = d.child(i, key); i == 0 {
 			return nil

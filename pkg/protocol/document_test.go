@@ -153,11 +153,18 @@ var testDialect = contract.Dialect{
 	Ambient:  []contract.AmbientRule{{EventType: "ping", Reason: "timer"}, {EventType: "start", Path: "$.note", Reason: "race"}},
 	Session:  "start",
 	Terminal: contract.Terminal{Events: []string{"end"}, PerTurn: 1, After: []string{"bye"}},
-	Pairs:    []contract.PairRule{{Open: "call", Close: "answer", ID: "$.item.id"}},
+	Pairs: []contract.PairRule{
+		{Open: "call", Close: "answer", ID: "$.item.id"},
+		{Open: "says", Close: "hears", ID: "$.content[call].id", CloseID: "$.content[answer].call_id"},
+	},
 	Events: []contract.EventRule{
 		{EventType: "start", Event: "session_started", Fields: map[string]string{"id": "$.session_id"}},
 		{EventType: "end", Event: "usage", Fields: map[string]string{"input_tokens": "$.usage.input", "all": "$.usage"}, When: "$.usage"},
 		{EventType: "end", Event: "done"},
+		{EventType: "says", Event: "init_or_status", When: "$.first", Equals: true},
+		{EventType: "says", Event: "tool_use", Each: "$.content[call]", Fields: map[string]string{"id": "$.content[call].id", "in": "$.session_id"}},
+		{EventType: "says", Event: "assistant_text", Each: "$.content[text]", Fields: map[string]string{"text": "$.content[text].text"}, When: "$.content[text].final", Equals: "yes"},
+		{EventType: "says", Event: "done", When: "$.first", Equals: false},
 	},
 }
 

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -25,25 +26,61 @@ func (r *Reader) Events(f Frame) []Event {
 	if f.Doc == nil || len(rules) == 0 {
 		return []Event{{Event: "raw", Fields: map[string]json.RawMessage{"event_type": quote(f.EventType)}}}
 	}
-	var events []Event
-	for _, rule := range rules {
-		if rule.when != nil {
-			if n := f.Doc.find(rule.when); n == nil || n.Kind == 'n' {
-				continue
-			}
-		}
-		e := Event{Event: rule.event}
-		for name, path := range rule.fields {
-			if n := f.Doc.find(path); n != nil {
-				if e.Fields == nil {
-					e.Fields = map[string]json.RawMessage{}
-				}
-				e.Fields[name] = f.Doc.raw(n)
-			}
-		}
-		events = append(events, e)
+	return r.Dialect.read(f.Doc, rules)
+}
+
+// read applies the rules of a frame. Events of elements come in the order of the elements, whatever the order of their
+// rules, and stand where the first of those rules stands.
+func (d *Dialect) read(doc *Document, rules []compiledEvent) []Event {
+	type found struct {
+		element int
+		event   Event
 	}
-	return events
+	var events []Event
+	var inside []found
+	at := 0
+	for _, rule := range rules {
+		if rule.each == "" {
+			if e, ok := rule.read(doc, 0); ok {
+				events = append(events, e)
+			}
+			continue
+		}
+		if len(inside) == 0 {
+			at = len(events)
+		}
+		for _, i := range doc.elements(rule.each) {
+			if e, ok := rule.read(doc, i); ok {
+				inside = append(inside, found{i, e})
+			}
+		}
+	}
+	slices.SortStableFunc(inside, func(a, b found) int { return cmp.Compare(a.element, b.element) })
+	ordered := make([]Event, len(inside))
+	for i := range inside {
+		ordered[i] = inside[i].event
+	}
+	return slices.Insert(events, at, ordered...)
+}
+
+// read gives the event of a rule for a frame or one of its elements, if its condition holds.
+func (c *compiledEvent) read(doc *Document, element int) (Event, bool) {
+	e := Event{Event: c.event}
+	if c.when != nil {
+		n := c.when.of(doc, element)
+		if n == nil || n.Kind == 'n' || c.equals != nil && !n.is(c.equals) {
+			return e, false
+		}
+	}
+	for name, path := range c.fields {
+		if n := path.of(doc, element); n != nil {
+			if e.Fields == nil {
+				e.Fields = map[string]json.RawMessage{}
+			}
+			e.Fields[name] = doc.raw(n)
+		}
+	}
+	return e, true
 }
 
 // raw copies the text of a node: the value itself, or for a container everything up to its end.
@@ -112,11 +149,11 @@ func (r *Reader) Pairs(f Frame) []Pair {
 	}
 	var pairs []Pair
 	for i, p := range r.Dialect.pairs {
-		if f.EventType != p.open && f.EventType != p.close {
-			continue
+		if f.EventType == p.open {
+			p.id.each(f.Doc, func(n *Node) { pairs = append(pairs, Pair{Rule: i, Open: true, ID: string(n.Value)}) })
 		}
-		if n := f.Doc.find(p.id); n != nil {
-			pairs = append(pairs, Pair{Rule: i, Open: f.EventType == p.open, ID: string(n.Value)})
+		if f.EventType == p.close {
+			p.closeID.each(f.Doc, func(n *Node) { pairs = append(pairs, Pair{Rule: i, ID: string(n.Value)}) })
 		}
 	}
 	return pairs

@@ -170,6 +170,12 @@ func TestEvents(t *testing.T) {
 		{`{"type":"end"}`, []Event{{Event: "done"}}},
 		{`{"type":"other","item":{"type":"x"}}`, []Event{{"raw", map[string]json.RawMessage{"event_type": raw(`"other/x"`)}}}},
 		{`{"what":1}`, []Event{{"raw", map[string]json.RawMessage{"event_type": raw(`"untyped"`)}}}},
+		{`{"type":"says","first":true,"session_id":"s","content":[{"type":"text","text":"a","final":"yes"},{"type":"call","id":"1"},{"type":"text","text":"b","final":"no"},{"type":"call"}]}`, []Event{
+			{Event: "init_or_status"}, {"assistant_text", map[string]json.RawMessage{"text": raw(`"a"`)}},
+			{"tool_use", map[string]json.RawMessage{"id": raw(`"1"`), "in": raw(`"s"`)}}, {"tool_use", map[string]json.RawMessage{"in": raw(`"s"`)}},
+		}},
+		{`{"type":"says","first":false,"content":[]}`, []Event{{Event: "done"}}},
+		{`{"type":"says","first":1}`, nil},
 		{`noise`, []Event{{"raw", map[string]json.RawMessage{"event_type": raw(`"noise"`)}}}},
 		{``, nil},
 	}
@@ -206,6 +212,8 @@ func TestDialectQuestions(t *testing.T) {
 		`{"type":"answer","item":{"id":"1"}}`: {{0, false, `"1"`}},
 		`{"type":"answer"}`:                   nil,
 		`{"type":"end","item":{"id":"1"}}`:    nil,
+		`{"type":"says","content":[{"type":"call","id":"1"},{"type":"text","id":"2"},{"type":"call","id":"3"}]}`: {{1, true, `"1"`}, {1, true, `"3"`}},
+		`{"type":"hears","content":[{"type":"answer","call_id":"3"}]}`:                                           {{1, false, `"3"`}},
 	} {
 		f, err := r.Read([]byte(line))
 		if err != nil {
@@ -240,7 +248,9 @@ func TestCompile(t *testing.T) {
 		{Name: "b", EventType: []contract.EventTypeRule{{Has: "b", Name: "c"}}},
 		{Name: "b", Events: []contract.EventRule{{EventType: "a", When: "x"}}},
 		{Name: "b", Events: []contract.EventRule{{EventType: "a", Fields: map[string]string{"f": "$.a[]"}}}},
+		{Name: "b", Events: []contract.EventRule{{EventType: "a", Each: "$.a[]", When: "$.b[].c"}}},
 		{Name: "b", Pairs: []contract.PairRule{{ID: "id"}}},
+		{Name: "b", Pairs: []contract.PairRule{{ID: "$.id", CloseID: "id"}}},
 	}
 	for i, src := range bad {
 		if _, err := Compile(src); err == nil || !strings.Contains(err.Error(), "dialect b") {

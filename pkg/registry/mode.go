@@ -15,9 +15,11 @@ type Mode struct {
 	Transport contract.Transport
 	Stdin     contract.StdinMode
 	Argv      []string
-	Env       map[string]string
-	Tools     map[string][]contract.Tool
-	Side      []contract.SideRequest
+	// Message is the line that a jsonl-open mode writes.
+	Message map[string]any
+	Env     map[string]string
+	Tools   map[string][]contract.Tool
+	Side    []contract.SideRequest
 	// Dialect reads the frames; nil for plain modes.
 	Dialect *protocol.Dialect
 	// TextEvent is what a line of a plain mode means.
@@ -34,7 +36,7 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	if err != nil {
 		return Mode{}, err
 	}
-	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Env: src.Env, Tools: src.Tools, Side: src.Side, TextEvent: "assistant_text"}
+	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Message: src.Stdin, Env: src.Env, Tools: src.Tools, Side: src.Side, TextEvent: "assistant_text"}
 	if ok, err := contract.MatchRange(src.Releases, string(version)); err != nil || !ok {
 		return m, fmt.Errorf("mode %s of %s does not exist in release %s (%s)", src.ID, a.ID, version, src.Releases)
 	}
