@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 285d53ceae8aa1ced1a9f297c7b94fee62ac615a7bbb29db82dbfc5ea616e231
+// schema-sha256: 5d3ecf6c1bed248f5402c7ecc44d5072e148680a0b511d60806403a0fff58fae
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -13,6 +13,10 @@ export type HTTPSURL = string
  * RangePolicy says how far a claim reaches beyond the releases that were captured.
  */
 export type RangePolicy = 'exact' | 'patch'
+/**
+ * CLIVersion is the version token that the agent's version pattern extracted from the CLI's own output.
+ */
+export type CLIVersion = string
 /**
  * CredentialModel says how the CLI gets its credentials.
  */
@@ -87,7 +91,6 @@ export interface Agent {
   install: InstallLayout[]
   version_probe: VersionProbe
   credential_model: CredentialModel
-  runtime?: Runtime | null
   model_api?: ModelAPI[]
   environment: Environment
   home_files?: HomeFile[]
@@ -143,14 +146,14 @@ export interface Channel {
   pattern?: string
 }
 /**
- * InstallLayout says where the executable lies in what the package manager installed.
+ * InstallLayout says what to run of what the package manager installed: an executable for each platform, or one script with the runtime that starts it.
  */
 export interface InstallLayout {
   releases?: string
   /**
    * Executable relative to the package's own folder; or to the platform package's where one is named
    */
-  bin: {
+  bin?: {
     [k: string]: string
   }
   /**
@@ -159,6 +162,25 @@ export interface InstallLayout {
   platform_package?: {
     [k: string]: string
   }
+  /**
+   * In place of bin: one script for all platforms, relative to the package's own folder
+   */
+  script?: string
+  /**
+   * What starts the script
+   */
+  runtime?: Runtime | null
+}
+/**
+ * Runtime is what a script needs to run. The version is pinned, so that a capture never depends on the machine's own.
+ */
+export interface Runtime {
+  kind: 'node'
+  version: CLIVersion
+  /**
+   * The releases that the CLI says it runs on
+   */
+  range: string
 }
 /**
  * VersionProbe asks an executable for its version.
@@ -177,13 +199,6 @@ export interface VersionProbe {
    */
   template: string
   scheme: 'semver' | 'calver' | 'opaque'
-}
-/**
- * Runtime is what a CLI needs besides itself.
- */
-export interface Runtime {
-  kind: 'node'
-  range: string
 }
 /**
  * ModelAPI says which model API a release speaks and which model id it is given.

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/observation.schema.json; do not edit.
-// schema-sha256: 681ebdbf401947dae719a42ca27c1c79b9243e4af59a398069cfeffd8cabde67
+// schema-sha256: 610fcbf29ed5a8844e52bb0e1ad939433d745d3c04ed9ed73f6d51ecb3eb75e9
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -112,10 +112,14 @@ export interface Install {
    */
   source: string
   /**
-   * SHA-256 of the executable that ran
+   * SHA-256 of the executable or script that ran
    */
   binary_sha256?: Hash | null
   resolved?: Resolved | null
+  /**
+   * What started the script; absent for a native executable
+   */
+  runtime?: RuntimeInstall | null
 }
 /**
  * Resolved is the exact package that an install resolved to.
@@ -133,6 +137,23 @@ export interface Resolved {
    * Package that held the executable; when it is another one
    */
   platform_package?: string
+  /**
+   * Of a script: SHA-256 over the name, version and integrity of every package installed with it
+   */
+  tree_sha256?: Hash | null
+}
+/**
+ * RuntimeInstall is the runtime that started a script.
+ */
+export interface RuntimeInstall {
+  kind: 'node'
+  version: CLIVersion
+  /**
+   * Name and exact version of the package that held it
+   */
+  package: string
+  integrity: string
+  binary_sha256: Hash
 }
 /**
  * Command says how the CLI was started.

@@ -18,9 +18,10 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/upstream"
 )
 
-// Installer gives one exact release of an agent.
+// Installer gives one exact release of an agent, and of what starts it.
 type Installer interface {
 	Install(ctx context.Context, agent contract.Agent, version string, platform contract.Platform) (*upstream.Installed, error)
+	Runtime(ctx context.Context, runtime contract.Runtime, platform contract.Platform) (*upstream.Runtime, error)
 }
 
 // Capturer holds what all captures of a process share. Every field but Progress and Raw is required. It is not safe for

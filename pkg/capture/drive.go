@@ -132,7 +132,8 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 	if err != nil {
 		return nil, err
 	}
-	command := isolation.Command{Path: exe.bin, Args: expandAll(mode.Argv, vars), Env: f.environment(t, mode, vars, c.Getenv), Dir: f.cwd}
+	path, args, search := exe.command(expandAll(mode.Argv, vars))
+	command := isolation.Command{Path: path, Args: args, Env: f.environment(t, mode, vars, search, c.Getenv), Dir: f.cwd}
 	d, err = c.runChild(ctx, f, box, command, protocol.Stream{Mode: mode.Stdin, Prompt: prompt, Limits: o.limits}, mode)
 	if err != nil {
 		return nil, err

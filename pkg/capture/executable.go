@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
@@ -20,9 +21,28 @@ import (
 // executable is what will run: where it lies, what the child must be able to read, and its hash before the run.
 type executable struct {
 	bin      string
+	runtime  *upstream.Runtime // starts bin, where that is a script
 	readable []string
 	hash     contract.Hash
 	install  contract.Install
+}
+
+// with adds what starts a script; nil leaves an executable as it is.
+func (e executable) with(r *upstream.Runtime) executable {
+	if r != nil {
+		e.runtime, e.install.Runtime, e.readable = r, &r.Record, append(e.readable, r.Dir)
+	}
+	return e
+}
+
+// command gives what to start with the CLI's own arguments, and the search path of the child. A script's runtime is
+// first on that path: the CLI may start itself again, or its tools, by name.
+func (e executable) command(args []string) (path string, argv []string, search string) {
+	const system = "/usr/local/bin:/usr/bin:/bin"
+	if e.runtime == nil {
+		return e.bin, args, system
+	}
+	return e.runtime.Bin, append([]string{e.bin}, args...), filepath.Dir(e.runtime.Bin) + ":" + system
 }
 
 // executable installs the release, or takes the one given by hand.
@@ -36,37 +56,89 @@ func (c *Capturer) executable(ctx context.Context, t Target) (executable, error)
 		return executable{
 			bin: got.Bin, readable: []string{got.Dir}, hash: got.BinarySHA256,
 			install: contract.Install{Source: got.Source, BinarySHA256: &got.BinarySHA256, Resolved: &got.Resolved},
-		}, nil
+		}.with(got.Runtime), nil
 	}
+	exe, err := c.byHand(ctx, t)
+	if err != nil {
+		return executable{}, fmt.Errorf("--bin: %w", err)
+	}
+	return exe, nil
+}
+
+// byHand takes the executable or script of a target that names one.
+func (c *Capturer) byHand(ctx context.Context, t Target) (executable, error) {
 	bin, err := filepath.Abs(t.Bin)
 	if err == nil {
 		bin, err = filepath.EvalSymlinks(bin)
 	}
 	if err != nil {
-		return executable{}, fmt.Errorf("--bin: %w", err)
+		return executable{}, err
 	}
 	info, err := os.Stat(bin)
 	if err != nil {
-		return executable{}, fmt.Errorf("--bin: %w", err)
+		return executable{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return executable{}, fmt.Errorf("--bin: %s is not a file: name the executable itself", t.Bin)
+		return executable{}, fmt.Errorf("%s is not a file: name the executable itself", t.Bin)
 	}
 	hash, err := upstream.HashFile(bin)
 	if err != nil {
-		return executable{}, fmt.Errorf("--bin: %w", err)
+		return executable{}, err
 	}
-	return executable{bin: bin, readable: []string{bin}, hash: hash, install: contract.Install{Source: "manual", BinarySHA256: &hash}}, nil
+	exe := executable{bin: bin, readable: []string{bin}, hash: hash, install: contract.Install{Source: "manual", BinarySHA256: &hash}}
+	kind, err := upstream.RuntimeOf(bin)
+	if err != nil || kind == "" {
+		return exe, err
+	}
+	exe.readable = []string{packageRoot(bin)}
+	layout, err := upstream.Layout(t.Agent, string(t.Version), c.Platform)
+	if err != nil {
+		return executable{}, err
+	}
+	if layout.Runtime == nil || layout.Runtime.Kind != kind {
+		return exe, nil // it runs by its own first line, if at all
+	}
+	c.progress("installing %s %s, which starts the script", kind, layout.Runtime.Version)
+	runtime, err := c.Installer.Runtime(ctx, *layout.Runtime, c.Platform)
+	if err != nil {
+		return executable{}, err
+	}
+	return exe.with(runtime), nil
+}
+
+// packageRoot is the folder that a script may load its own files and its dependencies from: the package manager's
+// topmost one, or else the nearest with a package.json.
+func packageRoot(script string) string {
+	for i := range len(script) {
+		if above, rest := script[:i], script[i:]; strings.HasPrefix(rest, string(filepath.Separator)) {
+			name, _, deeper := strings.Cut(rest[1:], string(filepath.Separator))
+			if deeper && (name == "node_modules" || name == ".pnpm") {
+				return filepath.Join(above, string(filepath.Separator), name)
+			}
+		}
+	}
+	for dir := filepath.Dir(script); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "package.json")); err == nil {
+			return dir
+		}
+	}
+	return script
 }
 
 // unchanged proves that what ran is still what was asked for: a CLI may update itself.
 func (e executable) unchanged() error {
-	hash, err := upstream.HashFile(e.bin)
-	if err != nil {
-		return fmt.Errorf("hashing the executable after the run: %w", err)
+	before := map[string]contract.Hash{e.bin: e.hash}
+	if e.runtime != nil {
+		before[e.runtime.Bin] = e.runtime.Record.BinarySHA256
 	}
-	if hash != e.hash {
-		return errors.New("the executable changed during the run: switch the CLI's self-update off in the agent's file; nothing was recorded")
+	for path, want := range before {
+		hash, err := upstream.HashFile(path)
+		if err != nil {
+			return fmt.Errorf("hashing the executable after the run: %w", err)
+		}
+		if hash != want {
+			return errors.New("the executable changed during the run: switch the CLI's self-update off in the agent's file; nothing was recorded")
+		}
 	}
 	return nil
 }

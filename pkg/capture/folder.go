@@ -137,9 +137,9 @@ func homeFiles(t Target) []contract.HomeFile {
 }
 
 // environment builds the child's environment from nothing.
-func (f *folder) environment(t Target, mode registry.Mode, vars map[string]string, parent func(string) string) []string {
+func (f *folder) environment(t Target, mode registry.Mode, vars map[string]string, search string, parent func(string) string) []string {
 	env := map[string]string{
-		"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": f.home, "TMPDIR": f.tmp, "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1", "LANG": "C.UTF-8",
+		"PATH": search, "HOME": f.home, "TMPDIR": f.tmp, "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1", "LANG": "C.UTF-8",
 		"XDG_CONFIG_HOME": filepath.Join(f.home, ".config"), "XDG_CACHE_HOME": filepath.Join(f.home, ".cache"),
 		"XDG_DATA_HOME": filepath.Join(f.home, ".local", "share"), "XDG_STATE_HOME": filepath.Join(f.home, ".local", "state"),
 		"PRIVATE_NOTE": f.canary,

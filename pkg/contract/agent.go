@@ -18,7 +18,6 @@ type Agent struct {
 	Install         []InstallLayout `json:"install"`
 	VersionProbe    VersionProbe    `json:"version_probe"`
 	CredentialModel CredentialModel `json:"credential_model"`
-	Runtime         *Runtime        `json:"runtime,omitempty"`
 	ModelAPI        []ModelAPI      `json:"model_api,omitempty"`
 	Environment     Environment     `json:"environment"`
 	HomeFiles       []HomeFile      `json:"home_files,omitempty"`
@@ -77,11 +76,14 @@ type Channel struct {
 	Pattern string `json:"pattern,omitempty" jsonschema:"maxLength=200,description=Regular expression over the version; must match whole"`
 }
 
-// InstallLayout says where the executable lies in what the package manager installed.
+// InstallLayout says what to run of what the package manager installed: an executable for each platform, or one script
+// with the runtime that starts it.
 type InstallLayout struct {
 	Releases        string              `json:"releases,omitempty"`
-	Bin             map[Platform]string `json:"bin" jsonschema:"description=Executable relative to the package's own folder; or to the platform package's where one is named"`
+	Bin             map[Platform]string `json:"bin,omitempty" jsonschema:"description=Executable relative to the package's own folder; or to the platform package's where one is named"`
 	PlatformPackage map[Platform]string `json:"platform_package,omitempty" jsonschema:"description=Folder name under node_modules of the package that holds the executable"`
+	Script          string              `json:"script,omitempty" jsonschema:"description=In place of bin: one script for all platforms\\, relative to the package's own folder"`
+	Runtime         *Runtime            `json:"runtime,omitempty" jsonschema:"description=What starts the script"`
 }
 
 // VersionProbe asks an executable for its version.
@@ -92,10 +94,11 @@ type VersionProbe struct {
 	Scheme   string   `json:"scheme" jsonschema:"enum=semver,enum=calver,enum=opaque"`
 }
 
-// Runtime is what a CLI needs besides itself.
+// Runtime is what a script needs to run. The version is pinned, so that a capture never depends on the machine's own.
 type Runtime struct {
-	Kind  string `json:"kind" jsonschema:"enum=node"`
-	Range string `json:"range"`
+	Kind    string     `json:"kind" jsonschema:"enum=node"`
+	Version CLIVersion `json:"version" jsonschema:"description=The exact release that captures use"`
+	Range   string     `json:"range" jsonschema:"description=The releases that the CLI says it runs on"`
 }
 
 // ModelAPI says which model API a release speaks and which model id it is given.

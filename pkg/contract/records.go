@@ -27,9 +27,10 @@ func (Extensions) KeyPattern() string { return `^[a-z][a-z0-9-]*(\.[A-Za-z0-9][A
 
 // Install says where the executable came from.
 type Install struct {
-	Source       string    `json:"source" jsonschema:"pattern=^(npm:(@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*@[0-9A-Za-z.+_-]+|(github|brew|vendor|checkout|binary):[^\\s]{1\\,300}|manual)$,description=npm:<package>@<version>; github:; brew:; vendor:; checkout:; binary:; or manual for an executable given by hand"`
-	BinarySHA256 *Hash     `json:"binary_sha256,omitempty" jsonschema:"description=SHA-256 of the executable that ran"`
-	Resolved     *Resolved `json:"resolved,omitempty"`
+	Source       string          `json:"source" jsonschema:"pattern=^(npm:(@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*@[0-9A-Za-z.+_-]+|(github|brew|vendor|checkout|binary):[^\\s]{1\\,300}|manual)$,description=npm:<package>@<version>; github:; brew:; vendor:; checkout:; binary:; or manual for an executable given by hand"`
+	BinarySHA256 *Hash           `json:"binary_sha256,omitempty" jsonschema:"description=SHA-256 of the executable or script that ran"`
+	Resolved     *Resolved       `json:"resolved,omitempty"`
+	Runtime      *RuntimeInstall `json:"runtime,omitempty" jsonschema:"description=What started the script; absent for a native executable"`
 }
 
 // Resolved is the exact package that an install resolved to.
@@ -37,6 +38,16 @@ type Resolved struct {
 	Package         string `json:"package" jsonschema:"minLength=1,maxLength=300,description=Name and exact version"`
 	Integrity       string `json:"integrity" jsonschema:"pattern=^sha(256|384|512)-[A-Za-z0-9+/=]+$,description=Subresource integrity that the package manager verified"`
 	PlatformPackage string `json:"platform_package,omitempty" jsonschema:"maxLength=300,description=Package that held the executable; when it is another one"`
+	TreeSHA256      *Hash  `json:"tree_sha256,omitempty" jsonschema:"description=Of a script: SHA-256 over the name\\, version and integrity of every package installed with it"`
+}
+
+// RuntimeInstall is the runtime that started a script.
+type RuntimeInstall struct {
+	Kind         string     `json:"kind" jsonschema:"enum=node"`
+	Version      CLIVersion `json:"version"`
+	Package      string     `json:"package" jsonschema:"minLength=1,maxLength=300,description=Name and exact version of the package that held it"`
+	Integrity    string     `json:"integrity" jsonschema:"pattern=^sha(256|384|512)-[A-Za-z0-9+/=]+$"`
+	BinarySHA256 Hash       `json:"binary_sha256"`
 }
 
 // Command says how the CLI was started.

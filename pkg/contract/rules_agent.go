@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 )
 
 var agentRules = []Rule{
@@ -50,16 +52,9 @@ var agentRules = []Rule{
 		}
 	}),
 	ruleFor(KindAgent, "agent/ranges", "Release ranges can be parsed, and no entry stands behind one that matches everything.", checkAgentRanges),
-	ruleFor(KindAgent, "agent/install", "An install layout has executables, and their paths stay inside the package.", func(a Agent, report reporter) {
+	ruleFor(KindAgent, "agent/install", "An install layout has executables, or a script with a runtime; their paths stay inside the package.", func(a Agent, report reporter) {
 		for i, layout := range a.Install {
-			if len(layout.Bin) == 0 {
-				report(pointer("install", i, "bin"), "no executable is named", "name the executable for each platform")
-			}
-			for _, platform := range slices.Sorted(maps.Keys(layout.Bin)) {
-				if !relPath.MatchString(layout.Bin[platform]) {
-					report(pointer("install", i, "bin", platform), "the path is not a plain relative one", "write a path with / inside the package, without . and .. steps")
-				}
-			}
+			checkLayout(pointer("install", i), layout, report)
 		}
 	}),
 	ruleFor(KindAgent, "agent/environment", "Variables have proper names, and one that is passed through is neither set nor secret.", checkEnvironment),
@@ -79,6 +74,33 @@ var agentRules = []Rule{
 			}
 		}
 	}),
+}
+
+func checkLayout(at string, layout InstallLayout, report reporter) {
+	const remedy = "write a path with / inside the package, without . and .. steps"
+	switch script := layout.Script != ""; {
+	case script == (len(layout.Bin) > 0):
+		report(at, "the layout names neither or both of executables and a script", "give bin for each platform, or script and runtime")
+	case script && len(layout.PlatformPackage) > 0:
+		report(at+"/platform_package", "a script lies in the package itself", "remove platform_package, or name executables in bin")
+	case script != (layout.Runtime != nil):
+		report(at+"/runtime", "script and runtime belong together", "give both, or bin for each platform")
+	}
+	if layout.Script != "" && !relPath.MatchString(layout.Script) {
+		report(at+"/script", "the path is not a plain relative one", remedy)
+	}
+	for _, platform := range slices.Sorted(maps.Keys(layout.Bin)) {
+		if !relPath.MatchString(layout.Bin[platform]) {
+			report(at+pointer("bin", platform), "the path is not a plain relative one", remedy)
+		}
+	}
+	if r := layout.Runtime; r != nil {
+		checkRange(at+"/runtime/range", r.Range, report)
+		_, inexact := semver.StrictNewVersion(string(r.Version))
+		if in, err := MatchRange(r.Range, string(r.Version)); err == nil && (!in || inexact != nil) {
+			report(at+"/runtime/version", "the pinned release is not exact, or outside the range that the CLI runs on", "pin an exact release inside range")
+		}
+	}
 }
 
 // unique calls again for each item whose key occurred before.
@@ -109,9 +131,6 @@ func checkAgentRanges(a Agent, report reporter) {
 	firstWins(a.ModelAPI, func(m ModelAPI) string { return m.Releases }, "/model_api", report)
 	for i, file := range a.HomeFiles {
 		checkRange(pointer("home_files", i, "releases"), file.Releases, report)
-	}
-	if a.Runtime != nil {
-		checkRange("/runtime/range", a.Runtime.Range, report)
 	}
 	for i, mode := range a.Modes {
 		at := pointer("modes", i)

@@ -67,6 +67,9 @@ func (r *Records) packageHashes() map[binary]bool {
 	hashes := map[binary]bool{}
 	for _, rec := range r.Observations {
 		o := rec.Observation
+		if o.Install.Runtime != nil {
+			continue // the hash of a script says nothing about the files that it loads
+		}
 		if o.Install.BinarySHA256 != nil && fromUpstream(o.Install.Source) && rec.Evidence != nil && !rec.Withdrawn() {
 			hashes[binary{o.Agent, o.CLIVersion, *o.Install.BinarySHA256}] = true
 		}

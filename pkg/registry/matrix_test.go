@@ -114,6 +114,9 @@ func TestMatrix(t *testing.T) {
 		{name: "unknown platform", seen: []seen{{version: "1.0.0", probe: "chat", shape: "a", platform: "unknown"}}},
 		{name: "by hand", seen: []seen{{version: "1.0.0", probe: "chat", shape: "a", change: manual("other")}}},
 		{name: "by hand, the hash known of another release", seen: []seen{{version: "1.0.0", probe: "chat", shape: "a", change: manual("binary 1.1.0")}, {version: "1.1.0", probe: "version", shape: "v"}}},
+		{name: "by hand, a script with the hash of the package's", seen: []seen{{version: "1.0.0", probe: "chat", shape: "a", change: manual("binary 1.0.0")}, {version: "1.0.0", probe: "version", shape: "v", change: func(r *Record) {
+			r.Observation.Install.Runtime = &contract.RuntimeInstall{Kind: "node"}
+		}}}},
 		{name: "by hand, the hash known from the package", seen: []seen{{version: "1.0.0", probe: "chat", shape: "a", change: manual("binary 1.0.0")}, {version: "1.0.0", probe: "version", shape: "v"}},
 			want: []string{"1.0.0 on [linux-x64] in [plain/v1 json-event-stream/v1]: version_range_verified, shapes 2, verified 1.0.0, seen 1.0.0"}},
 		{name: "seen but not covered", seen: []seen{{version: "1.0.0", probe: "chat", shape: "a"}}, releases: []contract.CLIVersion{"1.0.0", "1.1.0", "1.2.0-alpha.1"},

@@ -56,7 +56,7 @@ func checkBinary(dir, bin string, platform contract.Platform) (contract.Hash, er
 	if !info.Mode().IsRegular() {
 		return "", wrong("not a regular file")
 	}
-	head, err := readHead(path)
+	head, err := readHead(path, 20)
 	if err != nil {
 		return "", fmt.Errorf("checking the executable: %w", err)
 	}
@@ -71,14 +71,14 @@ func checkBinary(dir, bin string, platform contract.Platform) (contract.Hash, er
 	return HashFile(path)
 }
 
-// readHead reads as much of a file as binaryPlatform looks at.
-func readHead(path string) ([]byte, error) {
+// readHead reads the first bytes of a file; binaryPlatform looks at 20.
+func readHead(path string, size int) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // read only
-	head := make([]byte, 20)
+	head := make([]byte, size)
 	n, err := io.ReadFull(f, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil

@@ -40,6 +40,7 @@ type fakeVersion struct {
 	Deprecated string            `json:",omitempty"`
 	Optional   map[string]string `json:",omitempty"`
 	OS, CPU    string            `json:",omitempty"`
+	Nested     map[string]string `json:",omitempty"` // folder under node_modules → integrity of a further package; "bundled" for one without
 	Files      map[string]string
 }
 
@@ -272,6 +273,9 @@ func (w *fakeWorld) install(args []string) int {
 		lock["node_modules/"+folder] = entry
 	}
 	put(name, name, version, release)
+	for folder, sum := range release.Nested {
+		lock["node_modules/"+folder] = lockEntry{Version: "1.0.0", Integrity: strings.TrimPrefix(sum, "bundled"), InBundle: sum == "bundled"}
+	}
 	if parent := os.Getppid(); w.Hang {
 		for os.Getppid() == parent {
 			time.Sleep(10 * time.Millisecond)

@@ -27,6 +27,7 @@ type marker struct {
 	PlatformIntegrity string            `json:"platform_integrity,omitempty"` // of the platform package
 	Bin               string            `json:"bin"`                          // slash-separated, relative to the marker's folder
 	BinarySHA256      contract.Hash     `json:"binary_sha256"`
+	TreeSHA256        contract.Hash     `json:"tree_sha256,omitempty"` // of a script: all packages that came with it
 }
 
 // slot is the place of one release for one platform in the cache.
@@ -58,7 +59,7 @@ func (s *slot) load(want wanted) (*Installed, error) {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, &BinaryError{Path: s.dir, Problem: "the marker of this cached install cannot be read", Remedy: "remove the folder"}
 	}
-	if m.Package != want.pkg || m.Version != want.version || m.Platform != want.platform || m.Bin != want.bin {
+	if m.Package != want.pkg || m.Version != want.version || m.Platform != want.platform || m.Bin != want.bin || (m.TreeSHA256 == "") != (want.runtime == nil) {
 		return nil, nil
 	}
 	installed := s.installed(&m)
@@ -77,13 +78,17 @@ func (s *slot) load(want wanted) (*Installed, error) {
 
 func (s *slot) installed(m *marker) *Installed {
 	source := m.Package + "@" + m.Version
-	return &Installed{
+	installed := &Installed{
 		Dir:          s.dir,
 		Bin:          filepath.Join(s.dir, filepath.FromSlash(m.Bin)),
 		Source:       "npm:" + source,
 		Resolved:     contract.Resolved{Package: source, Integrity: m.Integrity, PlatformPackage: m.PlatformPackage},
 		BinarySHA256: m.BinarySHA256,
 	}
+	if m.TreeSHA256 != "" {
+		installed.Resolved.TreeSHA256 = &m.TreeSHA256
+	}
+	return installed
 }
 
 // lock waits until no other process makes this install. The system frees the lock of a process that dies.

@@ -21,6 +21,7 @@ type Installed struct {
 	Source       string            // install.source of an observation: npm:<package>@<version>
 	Resolved     contract.Resolved // what npm installed, integrity confirmed
 	BinarySHA256 contract.Hash     // of Bin, as it was installed and as it is now
+	Runtime      *Runtime          // what starts Bin; nil where Bin is an executable
 }
 
 // Install gives one exact version of an agent for one platform, from the cache if it is there: then neither npm
@@ -28,8 +29,9 @@ type Installed struct {
 //
 // Otherwise npm installs it without running any script of a package. Before it enters the cache the version is
 // compared with the one asked for, the integrity of the package and of its platform package with the registry's
-// metadata, and the executable must be one for the platform. Processes that install the same release at once wait
-// for each other. What an interrupted install leaves behind is removed by the next one.
+// metadata, and the executable must be one for the platform. Where the release is a script, the tree of packages that
+// came with it is hashed, and its runtime is installed in the same way. Processes that install the same release at
+// once wait for each other. What an interrupted install leaves behind is removed by the next one.
 //
 // Errors: ErrNoNPM, *NetworkError, *UnknownPackageError, *UnknownVersionError, *LayoutError,
 // *IncompleteReleaseError, *SkippedPackageError, *WrongVersionError, *IntegrityError, *BinaryError, *NPMError.
@@ -43,13 +45,18 @@ func (n *NPM) Install(ctx context.Context, agent contract.Agent, version string,
 	}
 	want := wanted{pkg: pkg, version: version, platform: platform}
 	if want.exact() {
-		if want.folder, want.bin, err = locate(agent, version, platform); err != nil {
+		if err := want.locate(agent); err != nil {
 			return nil, err
 		}
 	}
 	installed, err := n.install(ctx, agent, want)
 	if err != nil {
 		return nil, fmt.Errorf("installing %s@%s for %s: %w", pkg, version, platform, err)
+	}
+	if want.runtime != nil {
+		if installed.Runtime, err = n.Runtime(ctx, *want.runtime, platform); err != nil {
+			return nil, err
+		}
 	}
 	return installed, nil
 }
@@ -58,8 +65,9 @@ func (n *NPM) Install(ctx context.Context, agent contract.Agent, version string,
 type wanted struct {
 	pkg, version string
 	platform     contract.Platform
-	folder       string // of the package that holds the executable, under node_modules
-	bin          string // slash-separated, relative to the folder that holds node_modules
+	folder       string            // of the package that holds the executable, under node_modules
+	bin          string            // slash-separated, relative to the folder that holds node_modules
+	runtime      *contract.Runtime // what starts bin; nil where bin is an executable
 }
 
 // exact reports whether the version is one, rather than a range or a tag that npm would resolve.
@@ -70,33 +78,48 @@ func (w wanted) exact() bool {
 
 func (w wanted) spec() string { return w.pkg + "@" + w.version }
 
-// locate finds the executable by the first install layout whose range has the version.
-func locate(agent contract.Agent, version string, platform contract.Platform) (folder, bin string, err error) {
+// Layout gives the first install layout of an agent whose range has the version. The error is a *LayoutError.
+func Layout(agent contract.Agent, version string, platform contract.Platform) (*contract.InstallLayout, error) {
 	problem := func(text string) error {
 		return &LayoutError{Agent: agent.ID, Version: version, Platform: platform, Problem: text}
 	}
 	for _, layout := range agent.Install {
 		match, err := contract.MatchRange(layout.Releases, version)
 		if err != nil {
-			return "", "", problem("the range " + layout.Releases + " of a layout cannot be read")
+			return nil, problem("the range " + layout.Releases + " of a layout cannot be read")
 		}
-		if !match {
-			continue
+		if match {
+			return &layout, nil
 		}
-		rel, ok := layout.Bin[platform]
-		if !ok {
-			return "", "", problem("the layout names no executable for this platform")
-		}
-		folder = agent.Upstreams.NPM.Package
-		if own, ok := layout.PlatformPackage[platform]; ok {
-			folder = own
-		}
-		if !filepath.IsLocal(filepath.FromSlash(rel)) || !packageName.MatchString(folder) {
-			return "", "", problem("the layout leads out of the package")
-		}
-		return folder, "node_modules/" + folder + "/" + rel, nil
 	}
-	return "", "", problem("no layout has this version")
+	return nil, problem("no layout has this version")
+}
+
+// locate finds the executable or script by the layout of the release.
+func (w *wanted) locate(agent contract.Agent) error {
+	problem := func(text string) error {
+		return &LayoutError{Agent: agent.ID, Version: w.version, Platform: w.platform, Problem: text}
+	}
+	layout, err := Layout(agent, w.version, w.platform)
+	if err != nil {
+		return err
+	}
+	rel := layout.Script
+	if rel == "" {
+		rel = layout.Bin[w.platform]
+	}
+	if rel == "" {
+		return problem("the layout names no executable for this platform")
+	}
+	w.folder = w.pkg
+	if own, ok := layout.PlatformPackage[w.platform]; ok {
+		w.folder = own
+	}
+	if !filepath.IsLocal(filepath.FromSlash(rel)) || !packageName.MatchString(w.folder) {
+		return problem("the layout leads out of the package")
+	}
+	w.bin, w.runtime = "node_modules/"+w.folder+"/"+rel, layout.Runtime
+	return nil
 }
 
 func (n *NPM) install(ctx context.Context, agent contract.Agent, want wanted) (*Installed, error) {
@@ -166,6 +189,11 @@ func (n *NPM) fill(ctx context.Context, staging string, agent contract.Agent, wa
 	}
 	if want.folder != want.pkg {
 		if m.PlatformPackage, m.PlatformIntegrity, err = n.confirmPlatform(ctx, staging, agent, want, lock, meta); err != nil {
+			return nil, err
+		}
+	}
+	if want.runtime != nil {
+		if m.TreeSHA256, err = treeHash(lock); err != nil {
 			return nil, err
 		}
 	}

@@ -2,13 +2,16 @@ package upstream
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -40,6 +43,7 @@ type lockEntry struct {
 	Name      string `json:"name"`
 	Version   string `json:"version"`
 	Integrity string `json:"integrity"`
+	InBundle  bool   `json:"inBundle,omitempty"` // it came inside the tarball of the package above it
 }
 
 func (e lockEntry) spec(folder string) string {
@@ -69,6 +73,22 @@ func readLock(dir string) (map[string]lockEntry, error) {
 		folders[strings.TrimPrefix(path, "node_modules/")] = entry
 	}
 	return folders, nil
+}
+
+// treeHash is a hash over every package of an installed tree: where it lies, its name, version and integrity. npm has
+// compared each tarball with that integrity; a package without one came from elsewhere than npm's registry.
+func treeHash(lock map[string]lockEntry) (contract.Hash, error) {
+	const above = "/node_modules/"
+	sum := sha256.New()
+	for _, folder := range slices.Sorted(maps.Keys(lock)) {
+		entry, name := lock[folder], above+folder
+		name = entry.spec(name[strings.LastIndex(name, above)+len(above):])
+		if entry.Integrity == "" && !entry.InBundle {
+			return "", &IntegrityError{Package: printable(name)}
+		}
+		fmt.Fprintf(sum, "%s %s %s\n", folder, name, entry.Integrity)
+	}
+	return contract.HashSum([sha256.Size]byte(sum.Sum(nil))), nil
 }
 
 // confirm compares a folder of the installed tree with what was asked for and with the registry's metadata.
