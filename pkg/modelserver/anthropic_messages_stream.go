@@ -1,6 +1,9 @@
 package modelserver
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // anthropicStream collects the events of one answer.
 type anthropicStream struct{ events []event }
@@ -13,7 +16,7 @@ func (s *anthropicStream) add(name string, f fields) {
 func (anthropicMessages) stream(a answer) []event {
 	var s anthropicStream
 	started := anthropicMessage(a, []any{}, nil)
-	started["usage"] = anthropicUsage(a, 1) // the API counts the start of an answer as one token
+	started["usage"] = anthropicMessageUsage(a, 1) // the API counts the start of an answer as one token
 	s.add("message_start", fields{"message": started})
 	if block := anthropicBlock(a); block != nil {
 		empty, deltas := fields{"type": "text", "text": ""}, []fields(nil)
@@ -22,7 +25,10 @@ func (anthropicMessages) stream(a answer) []event {
 		}
 		if a.call != nil {
 			empty = fields{"type": "tool_use", "id": block["id"], "name": block["name"], "input": fields{}}
-			deltas = []fields{{"type": "input_json_delta", "partial_json": string(marshal(a.call.arguments))}}
+			deltas = nil
+			for _, piece := range pieces(string(marshal(a.call.arguments))) {
+				deltas = append(deltas, fields{"type": "input_json_delta", "partial_json": piece})
+			}
 		}
 		s.add("content_block_start", fields{"index": 0, "content_block": empty})
 		s.add("ping", fields{})
@@ -45,6 +51,15 @@ func (anthropicMessages) stream(a answer) []event {
 	return s.events
 }
 
+// pieces cuts the JSON of arguments as the API does: nothing first, then parts that are no JSON by themselves.
+func pieces(text string) []string {
+	half := len(text) / 2
+	for half > 0 && !utf8.RuneStart(text[half]) {
+		half--
+	}
+	return []string{"", text[:half], text[half:]}
+}
+
 func (anthropicMessages) whole(a answer) []byte {
 	content := []any{}
 	if block := anthropicBlock(a); block != nil {
@@ -63,7 +78,7 @@ func anthropicMessage(a answer, content []any, stop any) fields {
 		"content":       content,
 		"stop_reason":   stop,
 		"stop_sequence": nil,
-		"usage":         anthropicUsage(a, a.usage.OutputTokens),
+		"usage":         anthropicMessageUsage(a, a.usage.OutputTokens),
 	}
 }
 
@@ -93,4 +108,12 @@ func anthropicUsage(a answer, output int) fields {
 		"cache_read_input_tokens":     a.usage.CachedTokens,
 		"output_tokens":               output,
 	}
+}
+
+// anthropicMessageUsage is the usage of a message; the one that closes a stream lacks how the cache was written.
+func anthropicMessageUsage(a answer, output int) fields {
+	usage := anthropicUsage(a, output)
+	usage["cache_creation"] = fields{"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}
+	usage["service_tier"] = "standard"
+	return usage
 }

@@ -33,6 +33,12 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	h := head{method: r.Method, path: path, query: r.URL.Query(), header: r.Header}
 	side := exchange{method: r.Method, path: path}
+	if r.Method == http.MethodHead {
+		// It asks for nothing: some CLIs open the connection ahead of their first request so, or see whether anybody is there.
+		s.ledger.pass(side)
+		s.header(w, s.ids(0), "application/json")
+		return
+	}
 	switch s.dialect.match(h) {
 	case endpointModel:
 		s.model(w, r, h)
@@ -52,8 +58,8 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 
 // below returns what follows the run's prefix in a path. The comparison takes the same time for every wrong prefix.
 func (s *Server) below(path string) (string, bool) {
-	first, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if !ok || subtle.ConstantTimeCompare([]byte(first), []byte(s.cfg.Prefix)) == 0 {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if subtle.ConstantTimeCompare([]byte(first), []byte(s.cfg.Prefix)) == 0 {
 		return "", false
 	}
 	return "/" + rest, true

@@ -3,60 +3,12 @@ package modelserver
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// The goldens are whole answers, to be read beside the API's description.
-func TestResponsesGolden(t *testing.T) {
-	offered := func(name, namespace string, kind toolKind) *call {
-		return &call{tool: offeredTool{name: name, namespace: namespace, kind: kind}, arguments: map[string]any{"input": "a <b>"}}
-	}
-	answers := map[string]answer{
-		"text":        {text: []string{"one ", "two"}},
-		"empty":       {},
-		"partial":     {text: []string{"one "}, partial: true},
-		"function":    {call: offered("run", "", toolFunction)},
-		"namespace":   {call: offered("sub", "group", toolFunction)},
-		"custom":      {call: offered("edit", "", toolCustom)},
-		"local-shell": {call: offered("local_shell", "", toolShell)},
-	}
-	for name, a := range answers {
-		t.Run(name, func(t *testing.T) {
-			a.ids = ids{canary: "cnry", turn: "3"}
-			a.model, a.created = "test-model", 1700000000
-			a.usage = contract.Usage{InputTokens: 10, CachedTokens: 4, OutputTokens: 5, ReasoningTokens: 2}
-			var got bytes.Buffer
-			for _, e := range (openaiResponses{}).stream(a) {
-				got.WriteString(e.name + " " + string(e.data) + "\n")
-			}
-			if !a.partial {
-				got.WriteString("(not streamed) " + string(openaiResponses{}.whole(a)) + "\n")
-			}
-			file := filepath.Join("testdata", "openai-responses", name+".txt")
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", file, diff)
-			}
-		})
-	}
-}
 
 func TestResponsesNotStreamed(t *testing.T) {
 	_, base := start(t, testConfig(text, contract.ScriptStep{Drop: &contract.DropStep{Text: []string{"one "}}}))

@@ -15,7 +15,7 @@ import (
 type Report struct {
 	Requests  int        // model requests of the conversation that were read, including those that the script had no answer for
 	Steps     int        // steps of the script that were played at least once
-	Side      int        // the mode's side requests, token counts, model listings and refused transport upgrades; they take no step
+	Side      int        // the mode's side requests, token counts, model listings, HEAD requests and refused transport upgrades; they take no step
 	Offered   []string   // names of the tools that the CLI offered, sorted; a tool of a namespace is "namespace.name"
 	Models    []string   // model ids that the CLI asked for, sorted
 	Findings  []Finding  // sorted by kind and intent
