@@ -3,22 +3,16 @@
 package main
 
 import (
-	"os/signal"
-	"syscall"
-	"time"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/open-design/agent-cli-contracts/pkg/capture/recorder"
 )
 
 // raise ends this process by a signal. It returns the shell's code for it when the signal does not end a process.
 func raise(name string) int {
-	number := unix.SignalNum(name)
-	if number == 0 {
-		return 1
+	_ = recorder.EndBy(name) // returns only where it did not
+	if number := unix.SignalNum(name); number != 0 {
+		return 128 + int(number)
 	}
-	signal.Reset(number)
-	if err := syscall.Kill(syscall.Getpid(), number); err == nil {
-		time.Sleep(100 * time.Millisecond) // delivery to another thread takes a moment
-	}
-	return 128 + int(number)
+	return 1
 }

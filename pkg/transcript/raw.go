@@ -95,6 +95,8 @@ type Recorder struct {
 	lastMs  int64
 	buf     []byte
 	err     error
+	// deferred leaves the hashes to Finish: what records must not wait for them.
+	deferred bool
 }
 
 // Format keeps the bytes of the last entry out of logs and messages.
@@ -109,6 +111,15 @@ func NewRecorder(dir string) (*Recorder, error) {
 		return nil, err
 	}
 	return &Recorder{spool: f, w: bufio.NewWriterSize(f, 1<<18), bundle: sha256.New(), streams: map[contract.StreamName]hash.Hash{}}, nil
+}
+
+// NewTape opens a spool like NewRecorder for a recording that must keep up with the stream: hashes are left to Finish.
+func NewTape(dir string) (*Recorder, error) {
+	r, err := NewRecorder(dir)
+	if err == nil {
+		r.deferred = true
+	}
+	return r, err
 }
 
 // OpenSpool makes an unlinked file of mode 0600 in dir. Where an open file cannot be unlinked (Windows) it is removed
@@ -137,6 +148,17 @@ func (r *Recorder) Record(e Entry) {
 	}
 	e.AtMs = max(e.AtMs, r.lastMs)
 	r.lastMs = e.AtMs
+	if !r.deferred {
+		r.hash(e)
+	}
+	r.buf = appendRecord(r.buf[:0], tag, e)
+	_, r.err = r.w.Write(r.buf)
+	r.size += int64(len(r.buf))
+	r.entries++
+}
+
+// hash adds an entry to the hashes of the bundle and of its stream.
+func (r *Recorder) hash(e Entry) {
 	r.buf = append(e.AppendJSON(r.buf[:0]), '\n')
 	r.bundle.Write(r.buf)
 	if len(e.Data) > 0 {
@@ -147,10 +169,6 @@ func (r *Recorder) Record(e Entry) {
 		}
 		h.Write(e.Data)
 	}
-	r.buf = appendRecord(r.buf[:0], tag, e)
-	_, r.err = r.w.Write(r.buf)
-	r.size += int64(len(r.buf))
-	r.entries++
 }
 
 // errFinished stops a reader that outlives the recording, as after a kill.
@@ -167,6 +185,10 @@ func (r *Recorder) Finish() (*Raw, error) {
 	if r.err == nil {
 		r.err = r.w.Flush()
 	}
+	raw := &Raw{spool: r.spool, size: r.size, entries: r.entries, streams: map[contract.StreamName]contract.Hash{}}
+	if r.err == nil && r.deferred {
+		r.err = raw.Each(func(e Entry) error { r.hash(e); return nil })
+	}
 	if r.err != nil {
 		_ = r.spool.Close()
 		err := fmt.Errorf("writing the spool: %w", r.err)
@@ -174,7 +196,7 @@ func (r *Recorder) Finish() (*Raw, error) {
 		return nil, err
 	}
 	r.err = errFinished
-	raw := &Raw{spool: r.spool, size: r.size, entries: r.entries, hash: sum(r.bundle), streams: map[contract.StreamName]contract.Hash{}}
+	raw.hash = sum(r.bundle)
 	for name, h := range r.streams {
 		raw.streams[name] = sum(h)
 	}

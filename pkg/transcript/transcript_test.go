@@ -406,3 +406,29 @@ func FuzzReadBundle(f *testing.F) {
 		}
 	})
 }
+
+// A tape leaves its hashes to the end; they are those of a recorder.
+func TestTapeHashesLikeARecorder(t *testing.T) {
+	var raws []*Raw
+	for _, open := range []func(string) (*Recorder, error){NewRecorder, NewTape} {
+		rec, err := open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range samples() {
+			rec.Record(e)
+		}
+		raw, err := rec.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer raw.Close()
+		raws = append(raws, raw)
+	}
+	if raws[0].Hash() != raws[1].Hash() {
+		t.Errorf("bundle hashes: %s, %s", raws[0].Hash(), raws[1].Hash())
+	}
+	if diff := cmp.Diff(raws[0].streams, raws[1].streams); diff != "" {
+		t.Error(diff)
+	}
+}
