@@ -36,6 +36,7 @@ type cli struct {
 	Run      runCmd      `cmd:"" help:"Discover, capture, compare and package one agent, into ./out: the main job."`
 	Discover discoverCmd `cmd:"" help:"List releases per channel and what is uncovered."`
 	Capture  captureCmd  `cmd:"" help:"Capture probes of one release."`
+	Record   recordCmd   `cmd:"" help:"Record a run of a host: stand in the agent's place, or import a recording."`
 	Compare  compareCmd  `cmd:"" help:"Compare a new tree with the registry and give each observation a verdict."`
 	Replay   replayCmd   `cmd:"" help:"Take fixtures through a parser, or act as the agent that printed one."`
 	Publish  publishCmd  `cmd:"" help:"Build and verify the npm package of the registry."`

@@ -174,10 +174,7 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 	if err != nil {
 		return nil, err
 	}
-	c := &capture.Capturer{
-		Catalog: s.Checkout.Catalog, Base: s.Checkout.Tree, Derive: s.derive, Installer: s.NPM, Platform: s.Platform, Runner: s.runner(), WorkflowRunURL: s.workflowURL(), ToolVersion: ToolVersion,
-		Known: s.known(), Now: s.Now, Random: s.Random, Temp: os.TempDir(), Out: s.Out, Raw: req.Raw, Getenv: s.Getenv, Isolate: !req.NoIsolation, Progress: s.Progress,
-	}
+	c := s.capturer(req.Raw, req.NoIsolation)
 	if _, err := registry.ResolveMode(agent, contract.ModeID(req.Mode), version); err != nil {
 		return nil, err
 	}
@@ -188,16 +185,8 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 	var unknown, found []error
 	for _, probe := range probes {
 		got, err := c.Capture(ctx, capture.Target{Agent: agent, Version: version, Mode: contract.ModeID(req.Mode), Probe: probe, Bin: req.Bin, Repeat: req.Repeat})
-		entry := ProbeReport{Probe: probe.ID}
-		switch {
-		case err == nil:
-			entry.Observation, entry.Signature, entry.Runs, entry.Exit, entry.Findings = got.Path, got.Observation.Shape.Signature, got.Evidence.RunCount, got.Shape.Shape.Exit, got.Findings
-		default:
-			entry.Error = err.Error()
-			var failure *redact.Failure
-			if errors.As(err, &failure) {
-				entry.Verdict, entry.Failure = "redaction_failed", failure
-			}
+		entry := probeReport(probe, got, err)
+		if err != nil {
 			if isAnswer(err) {
 				found = append(found, err)
 			} else {
@@ -217,6 +206,29 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 		return report, Found("%d of %d probes gave no observation: %w", len(found), len(probes), errors.Join(found...))
 	}
 	return report, nil
+}
+
+// capturer wires a capture of this process.
+func (s *Stage) capturer(raw string, noIsolation bool) *capture.Capturer {
+	return &capture.Capturer{
+		Catalog: s.Checkout.Catalog, Base: s.Checkout.Tree, Derive: s.derive, Installer: s.NPM, Platform: s.Platform, Runner: s.runner(), WorkflowRunURL: s.workflowURL(), ToolVersion: ToolVersion,
+		Known: s.known(), Now: s.Now, Random: s.Random, Temp: os.TempDir(), Out: s.Out, Raw: raw, Getenv: s.Getenv, Isolate: !noIsolation, Progress: s.Progress,
+	}
+}
+
+// probeReport is the outcome of one probe.
+func probeReport(probe contract.Probe, got *capture.Result, err error) ProbeReport {
+	entry := ProbeReport{Probe: probe.ID}
+	if err == nil {
+		entry.Observation, entry.Signature, entry.Runs, entry.Exit, entry.Findings = got.Path, got.Observation.Shape.Signature, got.Evidence.RunCount, got.Shape.Shape.Exit, got.Findings
+		return entry
+	}
+	entry.Error = err.Error()
+	var failure *redact.Failure
+	if errors.As(err, &failure) {
+		entry.Verdict, entry.Failure = "redaction_failed", failure
+	}
+	return entry
 }
 
 // isAnswer tells answers about the CLI from faults of the capture.
@@ -266,6 +278,9 @@ func (s *Stage) probes(names []string) ([]contract.Probe, error) {
 	var probes []contract.Probe
 	if len(names) == 0 {
 		for _, p := range s.Checkout.Catalog.Probes {
+			if p.HostOnly() {
+				continue
+			}
 			names = append(names, string(p.ID))
 		}
 	}

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/observation.schema.json; do not edit.
-// schema-sha256: 610fcbf29ed5a8844e52bb0e1ad939433d745d3c04ed9ed73f6d51ecb3eb75e9
+// schema-sha256: 504e04e5a03be93d07c42c9c95ab5f8272f5f7c009cb3f1e6f678fbc51f9e253
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -60,6 +60,10 @@ export type ArtifactVisibility = 'private' | 'public' | 'discarded_after_redacti
  * Backend says what answered the CLI's model requests.
  */
 export type Backend = 'live' | 'scripted'
+/**
+ * Route says who started the CLI.
+ */
+export type Route = 'driven' | 'recorded'
 /**
  * ToolVersion is the semantic version of one of this project's own tools.
  */
@@ -181,6 +185,7 @@ export interface CaptureInfo {
   raw_client_transcript_sha256: Hash
   raw_artifact_visibility: ArtifactVisibility
   backend?: Backend
+  route?: Route
   tool_version?: ToolVersion
   normalizer_version?: ToolVersion
 }

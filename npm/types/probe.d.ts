@@ -1,5 +1,5 @@
 // Generated from registry/schemas/probe.schema.json; do not edit.
-// schema-sha256: 74ee34607a3e5d7e61f39d4afad8fd7475c1ea6e2084b733b33b6eebbc5f15b8
+// schema-sha256: d58d4dbb536686373d4fa4c21379f59580aa82cd24567e65222a5f1d85a4cf74
 
 /**
  * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
@@ -50,9 +50,9 @@ export interface Probe {
 export interface MinEvents {
   description?: string
   /**
-   * What the probe starts: a mode of the agent or its version or help command
+   * What the probe starts: a mode of the agent or its version or help command; host: nothing; only a host's own runs are recorded under it
    */
-  kind?: 'run' | 'version' | 'help'
+  kind?: 'run' | 'version' | 'help' | 'host'
   must_see: EventName[]
   optional?: EventName[]
   forbidden: FindingName[]

@@ -15,6 +15,7 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/shape"
+	"github.com/open-design/agent-cli-contracts/pkg/transcript"
 	"github.com/open-design/agent-cli-contracts/pkg/upstream"
 )
 
@@ -95,6 +96,9 @@ type run struct {
 	mode      registry.Mode
 	exe       executable
 	at        time.Time
+	backend   contract.Backend
+	route     contract.Route
+	argv      []string // the template of what was passed
 	driven    *driven
 	sanitized *redact.Sanitized
 	shape     *shape.Result
@@ -215,7 +219,7 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, folder.remove()) }()
-	r := &run{target: t, mode: mode, exe: exe, at: c.Now()}
+	r := &run{target: t, mode: mode, exe: exe, at: c.Now(), backend: contract.BackendScripted, argv: mode.Argv}
 	defer func() {
 		if err != nil {
 			r.close()
@@ -228,7 +232,11 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 	if err := c.keepRaw(r); err != nil {
 		return nil, err
 	}
-	if err := c.judge(r, folder); err != nil {
+	scanner, err := c.scanner(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.judge(r, place{cwd: folder.cwd, home: folder.home, scanner: scanner}); err != nil {
 		return nil, c.private(r, err)
 	}
 	return r, nil
@@ -245,17 +253,25 @@ func (c *Capturer) keepRaw(r *run) error {
 	if c.Raw == "" {
 		return nil
 	}
-	if err := os.MkdirAll(c.Raw, 0o700); err != nil {
-		return fmt.Errorf("keeping the raw bundle: %w", err)
+	name, err := KeepRaw(c.Raw, r.driven.raw)
+	if err == nil {
+		c.progress("raw bundle kept in %s: it is not redacted; do not share it", name)
 	}
-	name := filepath.Join(c.Raw, r.driven.raw.Hash().FileStem()+".raw.jsonl")
+	return err
+}
+
+// KeepRaw writes a raw bundle into a folder, under its hash, for somebody who asked for that by name.
+func KeepRaw(dir string, raw *transcript.Raw) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("keeping the raw bundle: %w", err)
+	}
+	name := filepath.Join(dir, raw.Hash().FileStem()+".raw.jsonl")
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("keeping the raw bundle: %w", err)
+		return "", fmt.Errorf("keeping the raw bundle: %w", err)
 	}
-	if err := errors.Join(r.driven.raw.WriteBundle(f), f.Close()); err != nil {
-		return fmt.Errorf("keeping the raw bundle: %w", err)
+	if err := errors.Join(raw.WriteBundle(f), f.Close()); err != nil {
+		return "", fmt.Errorf("keeping the raw bundle: %w", err)
 	}
-	c.progress("raw bundle kept in %s: it is not redacted; do not share it", name)
-	return nil
+	return name, nil
 }

@@ -146,30 +146,8 @@ func (e executable) unchanged() error {
 const versionOutput = 64 << 10
 
 // checkVersion asks the executable for its version and compares it with the release asked for.
-func (c *Capturer) checkVersion(ctx context.Context, t Target, exe executable) (err error) {
-	c.progress("asking %s for its version", t.Agent.ID)
-	f, err := c.newFolder()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.remove()) }()
-	mode, err := registry.ResolveMode(t.Agent, contract.ModeVersion, t.Version)
-	if err != nil {
-		return err
-	}
-	d, err := c.spawn(ctx, f, t, mode, exe, spawnOptions{limits: protocol.Limits{Total: 60 * time.Second, MaxOutput: versionOutput}})
-	var tooMuch *OutputError
-	if errors.As(err, &tooMuch) {
-		return &VersionError{Asked: t.Version}
-	}
-	if err != nil {
-		return fmt.Errorf("asking for the version: %w", err)
-	}
-	defer d.raw.Close() //nolint:errcheck // an unlinked spool
-	if d.stop.Timeout() {
-		return fmt.Errorf("asking for the version: no end within 60 seconds: %w", &VersionError{Asked: t.Version})
-	}
-	got, err := reportedVersion(d.raw, t.Agent.VersionProbe.Pattern)
+func (c *Capturer) checkVersion(ctx context.Context, t Target, exe executable) error {
+	got, err := c.askVersion(ctx, t, exe)
 	if err != nil {
 		return err
 	}
@@ -177,6 +155,33 @@ func (c *Capturer) checkVersion(ctx context.Context, t Target, exe executable) (
 		return &VersionError{Asked: t.Version, Got: got}
 	}
 	return nil
+}
+
+// askVersion runs the version probe. The version is empty where the output has none.
+func (c *Capturer) askVersion(ctx context.Context, t Target, exe executable) (_ contract.CLIVersion, err error) {
+	c.progress("asking %s for its version", t.Agent.ID)
+	f, err := c.newFolder()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, f.remove()) }()
+	mode, err := registry.ResolveMode(t.Agent, contract.ModeVersion, t.Version)
+	if err != nil {
+		return "", err
+	}
+	d, err := c.spawn(ctx, f, t, mode, exe, spawnOptions{limits: protocol.Limits{Total: 60 * time.Second, MaxOutput: versionOutput}})
+	var tooMuch *OutputError
+	if errors.As(err, &tooMuch) {
+		return "", &VersionError{Asked: t.Version}
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking for the version: %w", err)
+	}
+	defer d.raw.Close() //nolint:errcheck // an unlinked spool
+	if d.stop.Timeout() {
+		return "", fmt.Errorf("asking for the version: no end within 60 seconds: %w", &VersionError{Asked: t.Version})
+	}
+	return reportedVersion(d.raw, t.Agent.VersionProbe.Pattern)
 }
 
 // reportedVersion finds the version token in the output: standard output first, then error, as some CLIs print it there.

@@ -10,22 +10,26 @@ import (
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact"
+	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/replay"
 	"github.com/open-design/agent-cli-contracts/pkg/shape"
 )
 
+// place is where a run was: its folders, and what must not be published of it.
+type place struct {
+	cwd, home string
+	scanner   *scan.Scanner
+}
+
 // judge takes a recorded run through redaction, normalization and the probe's expectations.
-func (c *Capturer) judge(r *run, f *folder) error {
+func (c *Capturer) judge(r *run, at place) error {
 	policy, err := c.Catalog.Policy(r.target.Agent, r.mode, r.target.Version, r.target.Probe)
 	if err != nil {
 		return err
 	}
-	policy.Cwd, policy.Home = []string{f.cwd}, []string{f.home}
+	policy.Cwd, policy.Home, policy.Scanner = []string{at.cwd}, []string{at.home}, at.scanner
 	policy.Vocabulary = append(policy.Vocabulary, r.driven.report.Offered...)
-	if policy.Scanner, err = c.scanner(f); err != nil {
-		return err
-	}
 	if r.sanitized, err = redact.Redact(r.driven.raw, policy, c.Temp); err != nil {
 		return err
 	}
@@ -104,10 +108,10 @@ func (c *Capturer) observation(r *run, runs int) (contract.Observation, contract
 	o := contract.Observation{
 		SchemaVersion: contract.SchemaVersion, Agent: r.target.Agent.ID, CLIVersion: r.target.Version, Platform: c.Platform, Probe: r.target.Probe.ID,
 		ProtocolFamily: r.mode.Family, ValidityLevel: contract.ObservedLevel(contract.RuntimeObserved), Install: r.exe.install,
-		Command: contract.Command{ArgvTemplate: r.mode.Argv, StdinMode: r.mode.Stdin, Mode: r.mode.ID},
+		Command: contract.Command{ArgvTemplate: r.argv, StdinMode: r.mode.Stdin, Mode: r.mode.ID},
 		Capture: contract.CaptureInfo{
 			CapturedAt: contract.At(r.at), Runner: c.Runner, WorkflowRunURL: c.WorkflowRunURL, RawClientTranscriptSHA256: r.driven.raw.Hash(),
-			RawArtifactVisibility: contract.RawDiscarded, Backend: contract.BackendScripted, ToolVersion: c.ToolVersion, NormalizerVersion: shape.NormalizerVersion,
+			RawArtifactVisibility: contract.RawDiscarded, Backend: r.backend, Route: r.route, ToolVersion: c.ToolVersion, NormalizerVersion: shape.NormalizerVersion,
 		},
 		Redaction: contract.RedactionInfo{ToolVersion: redact.Version, Status: contract.RedactionPassed},
 		Shape: contract.ObservedShape{

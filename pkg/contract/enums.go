@@ -207,6 +207,20 @@ const (
 // Values lists the enum.
 func (Backend) Values() []string { return []string{"live", "scripted"} }
 
+// Route says who started the CLI.
+type Route string
+
+// The routes.
+const (
+	// RouteDriven is a run that this tool started and isolated.
+	RouteDriven Route = "driven"
+	// RouteRecorded is a run of a host that had put the recorder in the CLI's place.
+	RouteRecorded Route = "recorded"
+)
+
+// Values lists the enum.
+func (Route) Values() []string { return []string{"driven", "recorded"} }
+
 // RedactionStatus is the outcome of redaction. Only "passed" may be committed or published.
 type RedactionStatus string
 

@@ -11,10 +11,13 @@ type Probe struct {
 	Script    *Script           `json:"script,omitempty"`
 }
 
+// HostOnly reports whether nothing captures the probe: a host's own runs are recorded under it.
+func (p Probe) HostOnly() bool { return p.Expected != nil && p.Expected.Kind == "host" }
+
 // MinEvents is expected-min-events.json: what a capture must show before it counts.
 type MinEvents struct {
 	Description string        `json:"description,omitempty" jsonschema:"maxLength=500"`
-	Kind        string        `json:"kind,omitempty" jsonschema:"enum=run,enum=version,enum=help,default=run,description=What the probe starts: a mode of the agent or its version or help command"`
+	Kind        string        `json:"kind,omitempty" jsonschema:"enum=run,enum=version,enum=help,enum=host,default=run,description=What the probe starts: a mode of the agent or its version or help command; host: nothing; only a host's own runs are recorded under it"`
 	MustSee     []EventName   `json:"must_see"`
 	Optional    []EventName   `json:"optional,omitempty"`
 	Forbidden   []FindingName `json:"forbidden"`

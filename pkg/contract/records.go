@@ -67,6 +67,7 @@ type CaptureInfo struct {
 	RawClientTranscriptSHA256 Hash               `json:"raw_client_transcript_sha256" jsonschema:"description=SHA-256 of the raw JSONL bundle in record order"`
 	RawArtifactVisibility     ArtifactVisibility `json:"raw_artifact_visibility"`
 	Backend                   Backend            `json:"backend,omitempty" jsonschema:"default=live,description=What answered the model requests"`
+	Route                     Route              `json:"route,omitempty" jsonschema:"default=driven,description=Who started the CLI"`
 	ToolVersion               ToolVersion        `json:"tool_version,omitempty"`
 	NormalizerVersion         ToolVersion        `json:"normalizer_version,omitempty"`
 }

@@ -167,7 +167,10 @@ func choose(catalog *registry.Catalog, ids []contract.AgentID) ([]contract.Agent
 
 func probeIDs(catalog *registry.Catalog) []contract.ProbeID {
 	var ids []contract.ProbeID
-	for id := range catalog.Probes {
+	for id, probe := range catalog.Probes {
+		if probe.HostOnly() {
+			continue
+		}
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)

@@ -97,6 +97,9 @@ func (b *builder) coverage() AgentCoverage {
 			}
 		}
 		for _, probe := range slices.Sorted(maps.Keys(b.catalog.Probes)) {
+			if b.catalog.Probes[probe].HostOnly() && len(cells[key{v, probe}]) == 0 {
+				continue
+			}
 			p := b.probeCoverage(v, b.catalog.Probes[probe], cells[key{v, probe}])
 			release.Claimed = release.Claimed || p.Reason == ""
 			release.Probes = append(release.Probes, p)
