@@ -20,7 +20,7 @@ var observationRules = []Rule{
 			if _, ok := s.catalog.Probes[o.Probe]; !ok {
 				report(string(rec.Path), "/probe", "there is no such probe", "add the folder probes/<id>, or correct the id")
 			}
-			if _, err := registry.ResolveMode(agent, registry.ObservedMode(s.catalog, o), o.CLIVersion); err != nil {
+			if _, err := s.resolve(agent, o); err != nil {
 				report(string(rec.Path), "/command/mode", "the agent file has no such mode for this release", "add the mode, or a range of releases to it, in registry/agents/<agent>.json")
 			}
 		},
@@ -85,8 +85,31 @@ func (s *state) mode(o contract.Observation) (registry.Mode, bool) {
 	if !ok {
 		return registry.Mode{}, false
 	}
-	mode, err := registry.ResolveMode(agent, registry.ObservedMode(s.catalog, o), o.CLIVersion)
+	mode, err := s.resolve(agent, o)
 	return mode, err == nil
+}
+
+// modeKey is what the mode of an observation depends on: few in a tree, however many observations it has.
+type modeKey struct {
+	agent   contract.AgentID
+	mode    contract.ModeID
+	version contract.CLIVersion
+}
+
+type resolved struct {
+	mode registry.Mode
+	err  error
+}
+
+func (s *state) resolve(agent contract.Agent, o contract.Observation) (registry.Mode, error) {
+	key := modeKey{o.Agent, registry.ObservedMode(s.catalog, o), o.CLIVersion}
+	known, ok := s.modes.Load(key)
+	if !ok {
+		mode, err := registry.ResolveMode(agent, key.mode, key.version)
+		known, _ = s.modes.LoadOrStore(key, resolved{mode, err})
+	}
+	r := known.(resolved)
+	return r.mode, r.err
 }
 
 var evidenceRules = []Rule{

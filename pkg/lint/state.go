@@ -20,6 +20,7 @@ type state struct {
 	scanner *scan.Scanner
 	records *registry.Records
 	owned   map[string]bool
+	modes   sync.Map // modeKey → resolved
 
 	shapes      []*shapeFile // of which this tree holds a part, sorted by path
 	bySignature map[contract.Hash]*shapeFile
@@ -145,8 +146,8 @@ func (s *state) loadFiles() {
 	}
 	slices.Sort(files)
 	files = slices.Compact(files)
-	inParallel(files, func(file string) {
-		data, err := s.tree.Read(contract.RelPath(file))
+	s.tree.ReadEach(files, func(i int, data []byte, err error) {
+		file := files[i]
 		if err != nil {
 			s.problems(contract.Problems{registry.Unreadable(file)})
 			return

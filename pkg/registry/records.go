@@ -3,10 +3,8 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
@@ -68,8 +66,7 @@ func LoadRecords(t *Tree, visit func(file string, data []byte)) (*Records, error
 	files := t.merged("observations/", "source-evidence/", "releases/")
 	decoded := make([]any, len(files))
 	problems := make([]contract.Problems, len(files))
-	inParallel(len(files), func(i int) {
-		data, err := t.Read(contract.RelPath(files[i]))
+	t.ReadEach(files, func(i int, data []byte, err error) {
 		if err != nil {
 			problems[i] = contract.Problems{Unreadable(files[i])}
 			return
@@ -183,18 +180,4 @@ func (t *Tree) merged(prefixes ...string) []string {
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
-}
-
-// inParallel calls fn for 0 to n-1, on all processors.
-func inParallel(n int, fn func(i int)) {
-	var wg sync.WaitGroup
-	workers := min(n, runtime.GOMAXPROCS(0))
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				fn(i)
-			}
-		})
-	}
-	wg.Wait()
 }

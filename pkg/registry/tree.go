@@ -168,10 +168,7 @@ func (t *Tree) Open(p contract.RelPath) (io.ReadCloser, error) {
 
 // Read reads a file of the tree or its base.
 func (t *Tree) Read(p contract.RelPath) ([]byte, error) {
-	f, err := t.Open(p)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(f)
-	return data, errors.Join(err, f.Close())
+	var r folderReader
+	defer r.close()
+	return r.read(t, string(p), nil)
 }
