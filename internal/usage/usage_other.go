@@ -1,9 +1,14 @@
 //go:build !unix
 
-package shape_test
+package usage
 
 import "time"
 
-func cpuTime() time.Duration { return 0 }
+// CPU is not known on this system.
+func CPU() time.Duration { return 0 }
 
-func peakRSS() int64 { return 0 }
+// Children is not known on this system.
+func Children() time.Duration { return 0 }
+
+// PeakRSS is not known on this system.
+func PeakRSS() int64 { return 0 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package shape_test
+package usage
 
 import (
 	"runtime"
@@ -8,17 +8,22 @@ import (
 	"time"
 )
 
-// cpuTime is what the process has used of all cores, so that figures do not depend on what else the machine does.
-func cpuTime() time.Duration {
+// CPU is what the process has used of all cores so far.
+func CPU() time.Duration { return cpu(syscall.RUSAGE_SELF) }
+
+// Children is what the child processes that have been waited for have used.
+func Children() time.Duration { return cpu(syscall.RUSAGE_CHILDREN) }
+
+func cpu(who int) time.Duration {
 	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+	if syscall.Getrusage(who, &u) != nil {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakRSS is the largest resident size of the process so far, in bytes.
-func peakRSS() int64 {
+// PeakRSS is the largest resident size of the process so far, in bytes.
+func PeakRSS() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

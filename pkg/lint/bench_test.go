@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/open-design/agent-cli-contracts/internal/usage"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
 
 // grown is the base tree with many more observations of one shape. They differ in all that real ones differ in.
@@ -29,15 +31,41 @@ func grown(tb testing.TB, observations int) files {
 
 // BenchmarkRun lints trees of growing size; the time per observation must stay the same.
 func BenchmarkRun(b *testing.B) {
-	for _, n := range []int{100, 1000, 4000} {
+	for _, n := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			tree := grown(b, n).tree(b)
+			before := usage.CPU()
 			for b.Loop() {
 				if findings := lint(b, tree); len(findings) > 0 {
 					b.Fatal(findings)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/observation")
+			b.ReportMetric(float64((usage.CPU()-before).Microseconds())/float64(b.N*n), "cpu-µs/observation")
+		})
+	}
+}
+
+// BenchmarkDigest is what validating an unchanged tree costs: opening it and reading every byte.
+func BenchmarkDigest(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir := b.TempDir()
+			if err := grown(b, n).write(dir); err != nil {
+				b.Fatal(err)
+			}
+			before := usage.CPU()
+			for b.Loop() {
+				tree, err := registry.OpenTree(dir)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := tree.Digest(); err != nil {
+					b.Fatal(err)
+				}
+				tree.Close()
+			}
+			b.ReportMetric((usage.CPU()-before).Seconds()/float64(b.N), "cpu-s")
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/open-design/agent-cli-contracts/internal/usage"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 	"github.com/open-design/agent-cli-contracts/pkg/redact"
@@ -175,13 +176,13 @@ func benchmarkLines(b *testing.B, src contract.Dialect, lines [][]byte) {
 	p := benchPolicy(b, src)
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
-	start := cpuTime()
+	start := usage.CPU()
 	n := 0
 	for b.Loop() {
 		normalize(b, raw, p, dir)
 		n++
 	}
-	if spent := cpuTime() - start; spent > 0 {
+	if spent := usage.CPU() - start; spent > 0 {
 		b.ReportMetric(float64(n)*float64(size)/1e6/spent.Seconds(), "cpu-MB/s")
 	}
 }
@@ -258,5 +259,5 @@ func BenchmarkMemory(b *testing.B) {
 		close(done)
 		b.ReportMetric(float64(<-peak)/1e6, "peak-heap-MB")
 	}
-	b.ReportMetric(float64(peakRSS())/1e6, "peak-rss-MB")
+	b.ReportMetric(float64(usage.PeakRSS())/1e6, "peak-rss-MB")
 }
