@@ -79,7 +79,7 @@ func TestRunKilled(t *testing.T) {
 // valid proves that the trees and the package in out are whole; while they are being replaced, the older ones lie in out/.done.
 func valid(t *testing.T, checkout, out string) {
 	t.Helper()
-	s, err := stage.Open(stage.Env{Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv, Now: time.Now}, stage.Dirs{Checkout: checkout, Cache: out})
+	s, err := stage.Open(stage.Env{Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv, Now: time.Now}, stage.Dirs{Checkout: checkout, Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func valid(t *testing.T, checkout, out string) {
 		return path
 	}
 	for _, name := range []string{"registry", "tree"} {
-		if findings, err := s.Validate(place(name)); err != nil {
-			t.Errorf("%s: %v\n%v", name, err, findings)
+		if v, err := s.Validate(stage.ValidateRequest{Dir: place(name)}); err != nil {
+			t.Errorf("%s: %v\n%v", name, err, v)
 		}
 	}
 	if _, err := stage.Verify(place("package")); err != nil {

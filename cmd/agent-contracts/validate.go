@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 
+	"github.com/open-design/agent-cli-contracts/internal/stage"
 	"github.com/open-design/agent-cli-contracts/pkg/lint"
 )
 
 type validateCmd struct {
-	Dir string `arg:"" optional:"" help:"Tree to validate: a registry, or an overlay on the checkout's. Default: the checkout's registry." type:"existingdir"`
+	Dir   string `arg:"" optional:"" help:"Tree to validate: a registry, or an overlay on the checkout's. Default: the checkout's registry." type:"existingdir"`
+	Fresh bool   `help:"Look at everything again, also where the same bytes were found free of errors before."`
 }
 
 func (c *validateCmd) Help() string {
 	return `Checks everything: schemas, references, hashes, fixtures normalized again, goldens, secret scans, generated files.
-Exit code 1 when there are errors.
+Exit code 1 when there are errors. A tree that this program found free of errors is not looked at again until a byte
+changes; --fresh does it all the same.
 
 Examples:
   agent-contracts validate
@@ -26,16 +29,20 @@ func (c *validateCmd) Run(_ context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	findings, err := s.Validate(c.Dir)
-	if findings == nil {
-		findings = lint.Findings{}
+	v, err := s.Validate(stage.ValidateRequest{Dir: c.Dir, Fresh: c.Fresh})
+	findings, unchanged := lint.Findings{}, ""
+	if v != nil && v.Findings != nil {
+		findings = v.Findings
+	}
+	if v != nil && v.Unchanged {
+		unchanged = "; unchanged since the last time"
 	}
 	perr := a.print(findings, func() {
 		for _, f := range findings {
 			a.printf("%s\n", f)
 		}
 		if err == nil {
-			a.printf("valid; %d remarks\n", len(findings))
+			a.printf("valid; %d remarks%s\n", len(findings), unchanged)
 		}
 	})
 	return errors.Join(err, perr)

@@ -10,22 +10,54 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
 
-// Validate lints a tree: the checkout's registry where dir is empty, an overlay on it, or the registry of another
-// checkout, which brings its own agents and probes. The error is a *FoundError where the tree is refused.
-func (s *Stage) Validate(dir string) (findings lint.Findings, err error) {
+// ValidateRequest says what to validate.
+type ValidateRequest struct {
+	// Dir is a tree: an overlay on the checkout's registry, or the registry of another checkout, which brings its own
+	// agents and probes. Empty is the checkout's registry.
+	Dir string
+	// Fresh looks at everything again, whatever the cache says.
+	Fresh bool
+}
+
+// Validation is what came of it.
+type Validation struct {
+	Findings lint.Findings
+	// Unchanged is set where the same bytes were found free of errors before, by this very program.
+	Unchanged bool
+}
+
+// Validate lints a tree. The error is a *FoundError where the tree is refused.
+func (s *Stage) Validate(req ValidateRequest) (v *Validation, err error) {
 	tree, catalog := s.Checkout.Tree, s.Checkout.Catalog
-	if dir != "" {
-		if tree, err = registry.OpenTree(dir); err != nil {
+	if req.Dir != "" {
+		if tree, err = registry.OpenTree(req.Dir); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, tree.Close()) }()
 		if len(tree.Files("agents/")) == 0 {
 			tree.Overlay(s.Checkout.Tree)
-		} else if catalog, err = s.catalogOf(tree, dir); err != nil {
+		} else if catalog, err = s.catalogOf(tree, req.Dir); err != nil {
 			return nil, err
 		}
 	}
-	return s.lint(tree, catalog)
+	cache := verdicts{dir: filepath.Join(s.Dirs.Cache, "validate")}
+	before, cacheErr := s.validationKey(tree, catalog)
+	if cacheErr == nil && !req.Fresh {
+		if findings, ok := cache.load(before); ok {
+			return &Validation{findings, true}, nil
+		}
+	}
+	findings, err := s.lint(tree, catalog)
+	if err != nil {
+		return &Validation{Findings: findings}, err
+	}
+	// Only what did not change meanwhile was looked at; a cache that cannot be written costs time, nothing else.
+	if after, err := s.validationKey(tree, catalog); cacheErr == nil && err == nil && after == before {
+		if err := cache.store(before, findings); err != nil {
+			s.Progress("the next validation looks at everything again: %v", err)
+		}
+	}
+	return &Validation{Findings: findings}, nil
 }
 
 // catalogOf loads the agents of a whole registry and the probes beside it; without any, those of the checkout.
