@@ -151,59 +151,6 @@ func keyAttr(key string) Attr {
 	return 0
 }
 
-// Bounds of what looks like an enum value.
-const (
-	maxToken         = 48 // bytes
-	maxTokenSegments = 8
-	maxTokenDigits   = 6 // in all
-	maxDigitRun      = 4
-	// minRandom is the shortest segment of which one can tell that it is random.
-	minRandom = 12
-)
-
-// IsToken reports whether a string looks like an enum value: segments of letters and few digits, joined by one of
-// "._/-". Longer, digit-rich or randomly mixed strings look like data.
-func IsToken[S string | []byte](s S) bool {
-	if len(s) == 0 || len(s) > maxToken || !isLetter(s[0]) {
-		return false
-	}
-	segments, digits, run, from, changes := 1, 0, 0, 0, 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-			if run++; run > maxDigitRun || digits > maxTokenDigits {
-				return false
-			}
-		case isLetter(c):
-			run = 0
-		case c == '.' || c == '_' || c == '/' || c == '-':
-			if segments++; i == from || segments > maxTokenSegments || random(i-from, changes) {
-				return false
-			}
-			run, from, changes = 0, i+1, 0
-			continue
-		default:
-			return false
-		}
-		if i > from && isHump(s[i-1], c) {
-			changes++
-		}
-	}
-	return from < len(s) && !random(len(s)-from, changes)
-}
-
-// random reports whether letters and digits alternate more often than words of a programmer do: three characters is
-// the shortest word on average.
-func random(length, changes int) bool { return length >= minRandom && changes*3 > length }
-
-// isHump reports a place where a word of camelCase begins or a number begins or ends.
-func isHump(a, b byte) bool {
-	digitA, digitB := a <= '9', b <= '9'
-	return digitA != digitB || !digitB && a >= 'a' && b <= 'Z'
-}
-
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // pathExpr is a parsed path of a dialect that leads through object keys only.
