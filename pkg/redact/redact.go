@@ -28,6 +28,7 @@ type redactor struct {
 	cut      [2]bool // of standard output and error: an entry of a public file left its line open
 	ordered  bool    // the line that is being sanitized depends on what came before it
 	repeats  repeats
+	words    words
 }
 
 func newRedactor(p Policy) (*redactor, error) {
@@ -48,7 +49,12 @@ func newRedactor(p Policy) (*redactor, error) {
 	return r, nil
 }
 
+// fail makes a failure. A path is made of keys, so it is told only where the scanner finds nothing in it, not even in
+// keys read as the parts of a file's path.
 func (r *redactor) fail(rule, path, remedy string) *Failure {
+	if path != "" && len(r.policy.Scanner.Scan([]byte(path+"\n"+strings.ReplaceAll(path, ".", "/")))) > 0 {
+		path = "$"
+	}
 	return &Failure{Rule: rule, Entry: r.entry, Path: path, Remedy: remedy}
 }
 
@@ -156,6 +162,9 @@ func (r *redactor) value(dst []byte, doc *protocol.Document, i int) ([]byte, int
 			}
 			return appendPlace(dst, placeText), n.Next, nil
 		}
+		if n.Path.Attr&(protocol.AttrEnum|protocol.AttrOpaque) == protocol.AttrEnum && n.Path.Allowed == nil && !r.words.values(n.Path, r.text) {
+			return nil, 0, r.fail("structure/pieces", safePath(n.Path), "the values there read like data cut into pieces: declare the place in the dialect's ids, or its values in enums")
+		}
 		return r.str(dst, r.text, n.Path.Attr, n.Path.Allowed), n.Next, nil
 	case '0':
 		return append(dst, number(n.Value, n.Path.Attr)...), n.Next, nil
@@ -185,6 +194,9 @@ func (r *redactor) key(dst []byte, parent *protocol.Path, child *protocol.Node) 
 	}
 	if parent.Attr&protocol.AttrOpaque != 0 {
 		r.keys[name] = true
+	}
+	if !r.words.keys(parent, name) {
+		return nil, r.fail("structure/pieces", safePath(parent), "the keys there read like data cut into pieces: declare the object in the dialect's maps or opaque paths")
 	}
 	if index >= len(r.names) {
 		r.names = append(r.names, make([][]byte, index+64-len(r.names))...)
@@ -292,9 +304,27 @@ func (r *redactor) sanitized(store *transcript.Raw) *Sanitized {
 // scan is the second gate: the sanitized text in all decoded forms.
 func (r *redactor) scan(text []byte) error {
 	if hits := r.policy.Scanner.Line(text); len(hits) > 0 {
-		return r.fail("scan/"+hits[0].Rule, "", "sanitized text still matches a secret rule: tighten the dialect or the templates that let it through")
+		return r.fail("scan/"+hits[0].Rule, r.place(text), "sanitized text still matches a secret rule: tighten the dialect or the templates that let it through")
 	}
 	return nil
+}
+
+// place finds the value or the object with the key in which the scanner found something; it is empty for text that is no frame.
+func (r *redactor) place(text []byte) string {
+	f, err := r.reader.Read(text)
+	if err != nil || f.Doc == nil {
+		return ""
+	}
+	for i := range f.Doc.Nodes {
+		n := &f.Doc.Nodes[i]
+		if n.Key != nil && len(r.policy.Scanner.Scan(n.Key)) > 0 {
+			return safePath(n.Path.Parent)
+		}
+		if n.Kind == '"' && len(r.policy.Scanner.Scan(n.Value)) > 0 {
+			return safePath(n.Path)
+		}
+	}
+	return "$"
 }
 
 // alive proves that the scanner would have seen something.

@@ -289,15 +289,18 @@ func TestFailures(t *testing.T) {
 		{name: "key that is a hash", entries: []transcript.Entry{out(`{"type":"t","a":[{"b":{"deadbeefdeadbeefdeadbeef":1}}]}` + "\n")}, rule: "structure/undeclared-map", path: "$.a[].b", entry: 2},
 		{name: "key that is an address", entries: []transcript.Entry{out(`{"type":"t","a":{"x@example.com":1}}` + "\n")}, rule: "structure/undeclared-map", path: "$.a", entry: 2},
 		{name: "below a map key", entries: []transcript.Entry{out(`{"type":"t","by_model":{"` + secret + `":{"x y":1}}}` + "\n")}, rule: "structure/undeclared-map", path: "$", entry: 2},
+		{name: "below a key that is a secret", entries: []transcript.Entry{out(`{"type":"t","canary-FAKE-7Q2Z-redact":{"x y":1}}` + "\n")}, rule: "structure/undeclared-map", path: "$", entry: 2},
+		{name: "values cut into pieces", entries: []transcript.Entry{out(`{"type":"t","status":"qzkv"}` + "\n"), out(`{"type":"t","status":"xjwq"}` + "\n"), out(`{"type":"t","status":"vbkg"}` + "\n")}, rule: "structure/pieces", path: "$.status", entry: 3},
+		{name: "keys cut into pieces", entries: []transcript.Entry{out(`{"type":"t","a":{"qzkv":1,"xjwq":2,"vbkg":3}}` + "\n")}, rule: "structure/pieces", path: "$.a", entry: 2},
 		{name: "too many keys", entries: []transcript.Entry{out(manyKeys())}, rule: "structure/undeclared-map", entry: 2},
-		{name: "canary at an enum", entries: []transcript.Entry{out(`{"type":"` + secret + `"}` + "\n")}, rule: "scan/canary/0", entry: 2},
-		{name: "canary that came with a literal", change: func(p *redact.Policy) { p.Literals = append(p.Literals, "x "+secret) }, entries: []transcript.Entry{out(`{"type":"t","text":"x ` + secret + `"}` + "\n")}, rule: "scan/canary/0", entry: 2},
+		{name: "canary at an enum", entries: []transcript.Entry{out(`{"type":"` + secret + `"}` + "\n")}, rule: "scan/canary/0", path: "$.type", entry: 2},
+		{name: "canary that came with a literal", change: func(p *redact.Policy) { p.Literals = append(p.Literals, "x "+secret) }, entries: []transcript.Entry{out(`{"type":"t","text":"x ` + secret + `"}` + "\n")}, rule: "scan/canary/0", path: "$.text", entry: 2},
 		{name: "canary in the vocabulary, in hexadecimal", change: func(p *redact.Policy) {
 			p.Vocabulary = append(p.Vocabulary, "63616e6172792d46414b452d3751325a2d726564616374")
-		}, entries: []transcript.Entry{out(`{"type":"t","text":"63616e6172792d46414b452d3751325a2d726564616374"}` + "\n")}, rule: "scan/canary/0", entry: 2},
-		{name: "canary in a key", entries: []transcript.Entry{out(`{"type":"t","canary-FAKE-7Q2Z-redact":1}` + "\n")}, rule: "scan/canary/0", entry: 2},
+		}, entries: []transcript.Entry{out(`{"type":"t","text":"63616e6172792d46414b452d3751325a2d726564616374"}` + "\n")}, rule: "scan/canary/0", path: "$.text", entry: 2},
+		{name: "canary in a key", entries: []transcript.Entry{out(`{"type":"t","canary-FAKE-7Q2Z-redact":1}` + "\n")}, rule: "scan/canary/0", path: "$", entry: 2},
 		{name: "canary on standard error", change: func(p *redact.Policy) { p.Literals = append(p.Literals, secret) }, entries: []transcript.Entry{stderr(secret + "\n")}, rule: "scan/canary/0", entry: 2},
-		{name: "on the last line without a newline", entries: []transcript.Entry{out("\n"), out(`{"type":"` + secret + `"}`), exit()}, rule: "scan/canary/0", entry: 4},
+		{name: "on the last line without a newline", entries: []transcript.Entry{out("\n"), out(`{"type":"` + secret + `"}`), exit()}, rule: "scan/canary/0", path: "$.type", entry: 4},
 		{name: "frame", entries: []transcript.Entry{{Dir: contract.CLIToServer, Stream: contract.Stdout, Frame: []byte(`{"id":1}`)}}, rule: "structure/frame", entry: 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
