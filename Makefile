@@ -9,7 +9,7 @@ BIN  ?= bin/agent-contracts
 GOLANGCI_LINT = go tool -modfile=tools/golangci-lint.mod golangci-lint
 ACTIONLINT    = go tool -modfile=tools/actionlint.mod actionlint
 
-.PHONY: run test lint build generate bench integration integration-all help
+.PHONY: run test lint build generate bench leakbench integration integration-all help
 
 run: ## Capture one release of one real CLI against the scripted model server, into ./out
 	go run -tags $(TAGS) ./cmd/agent-contracts run codex@0.133.0
@@ -37,6 +37,12 @@ bench: ## Benchmarks
 # Tests against real CLIs are named TestReal… and carry the build tag integration.
 integration: ## Real CLIs against the scripted model server; a missing part is a failure
 	go test -tags $(TAGS),integration -run '^TestReal' -count=1 -timeout 40m ./...
+
+LEAKS    ?= 25000
+LEAKSEED ?= 1
+
+leakbench: ## Plant LEAKS made-up secrets (seed LEAKSEED): none may survive redaction
+	go test -tags $(TAGS) ./pkg/redact -run '^TestLeak' -count=1 -v -timeout 30m -leaks $(LEAKS) -leakseed $(LEAKSEED)
 
 integration-all: ## The same with what is too large for every change (build tag integration_all)
 	go test -tags $(TAGS),integration,integration_all -run '^TestReal' -count=1 -timeout 180m ./...
