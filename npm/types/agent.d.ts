@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 5d3ecf6c1bed248f5402c7ecc44d5072e148680a0b511d60806403a0fff58fae
+// schema-sha256: 9850085c9bb70d4cf492a7eb7c98c7420004ce3596ffc024361c65bdeeeefae5
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -329,6 +329,10 @@ export interface Dialect {
    * Strings of consecutive frames that concatenate to one text
    */
   deltas?: string[]
+  /**
+   * Strings of consecutive frames that concatenate to one JSON value, opaque as a whole
+   */
+  json_deltas?: string[]
   ambient?: AmbientRule[]
   /**
    * Event type that must come first

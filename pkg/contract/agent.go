@@ -199,6 +199,7 @@ type Dialect struct {
 	Diagnostics []string            `json:"diagnostics,omitempty" jsonschema:"description=Message strings matched against registry/diagnostics"`
 	Base64      []string            `json:"base64,omitempty" jsonschema:"description=Strings that must stay valid base64"`
 	Deltas      []string            `json:"deltas,omitempty" jsonschema:"description=Strings of consecutive frames that concatenate to one text"`
+	JSONDeltas  []string            `json:"json_deltas,omitempty" jsonschema:"description=Strings of consecutive frames that concatenate to one JSON value\\, opaque as a whole"`
 	Ambient     []AmbientRule       `json:"ambient,omitempty"`
 	Session     string              `json:"session,omitempty" jsonschema:"description=Event type that must come first"`
 	Terminal    Terminal            `json:"terminal"`

@@ -98,7 +98,7 @@ func checkDialectPaths(at string, d Dialect, report reporter) {
 			place(pointer("pairs", i, "close_id"), p.CloseID)
 		}
 	}
-	lists := map[string][]string{"opaque": d.Opaque, "maps": d.Maps, "ids": d.IDs, "numbers": d.Numbers, "diagnostics": d.Diagnostics, "base64": d.Base64, "deltas": d.Deltas}
+	lists := map[string][]string{"opaque": d.Opaque, "maps": d.Maps, "ids": d.IDs, "numbers": d.Numbers, "diagnostics": d.Diagnostics, "base64": d.Base64, "deltas": d.Deltas, "json_deltas": d.JSONDeltas}
 	for name, list := range lists {
 		for i, path := range list {
 			place(pointer(name, i), path)

@@ -80,6 +80,7 @@ func Compile(src contract.Dialect) (*Dialect, error) {
 	}{
 		{src.Opaque, AttrOpaque}, {src.Maps, AttrMap}, {src.IDs, AttrID}, {src.Numbers, AttrNumber},
 		{src.Diagnostics, AttrDiagnostic}, {src.Base64, AttrBase64}, {src.Deltas, AttrDelta},
+		{src.JSONDeltas, AttrJSONDelta | AttrOpaque},
 	} {
 		for _, path := range list.paths {
 			if prefix, ok := strings.CutSuffix(path, ".*"); ok {

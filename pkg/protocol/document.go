@@ -170,6 +170,12 @@ func (d *Document) Resolve(p *Paths) error {
 	return err
 }
 
+// ResolveBelow gives the nodes paths as if the document stood in place of the string at path.
+func (d *Document) ResolveBelow(p *Paths, path *Path) error {
+	_, err := d.resolve(p, 0, path)
+	return err
+}
+
 func (d *Document) resolve(p *Paths, i int, path *Path) (int, error) {
 	n := &d.Nodes[i]
 	n.Path = path

@@ -29,6 +29,8 @@ const (
 	AttrBase64
 	// AttrDelta strings concatenate over consecutive frames.
 	AttrDelta
+	// AttrJSONDelta strings concatenate over consecutive frames to one JSON value.
+	AttrJSONDelta
 	// AttrEnum strings are enum-like and survive when they look like an identifier.
 	AttrEnum
 	// AttrStable strings are enum-like in every dialect: their values belong to the shape.

@@ -23,33 +23,49 @@ func (d *deltas) next(s []byte) bool {
 	return keep
 }
 
-// deltasOf reads the transcript once ahead, if its dialect has deltas at all. It keeps one byte per delta. each hands
-// over the lines of standard output exactly as the main pass reads them: were a line cut differently here, its deltas
-// would be decided by those of another.
-func deltasOf(p Policy, literals map[string]bool, each func(onLine func(line []byte) error) error) (*deltas, error) {
-	if p.Dialect == nil || len(p.Dialect.Source.Deltas) == 0 {
-		return nil, nil
+// ahead is what the main pass must know of frames that it has not reached.
+type ahead struct {
+	deltas    *deltas
+	fragments *fragments
+}
+
+// lookAhead reads the transcript once, if its dialect has deltas at all. It keeps one byte per delta, and the JSON that
+// fragments make. each hands over the lines of standard output exactly as the main pass reads them: were a line cut
+// differently here, its deltas would be decided by those of another.
+func lookAhead(p Policy, literals map[string]bool, each func(onLine func(line []byte) error) error) (ahead, error) {
+	if p.Dialect == nil || len(p.Dialect.Source.Deltas)+len(p.Dialect.Source.JSONDeltas) == 0 {
+		return ahead{}, nil
 	}
 	reader, err := protocol.NewReader(p.Family, p.Dialect)
 	if err != nil {
-		return nil, err
+		return ahead{}, err
 	}
 	j := newJoiner(literals)
+	var fragments fragments
+	var scratch []byte
 	err = each(func(line []byte) error {
 		f, err := reader.Read(line)
 		if err != nil || f.Doc == nil {
 			return nil // the main pass reports it
 		}
 		for i := range f.Doc.Nodes {
-			if n := &f.Doc.Nodes[i]; n.Kind == '"' && n.Path.Attr&protocol.AttrDelta != 0 && len(n.Value) > len(`""`) {
-				j.scratch = n.AppendText(j.scratch[:0])
-				j.see(j.scratch)
+			n := &f.Doc.Nodes[i]
+			if n.Kind != '"' || len(n.Value) == len(`""`) {
+				continue
+			}
+			switch {
+			case n.Path.Attr&protocol.AttrDelta != 0:
+				scratch = n.AppendText(scratch[:0])
+				j.see(scratch)
+			case n.Path.Attr&protocol.AttrJSONDelta != 0:
+				scratch = n.AppendText(scratch[:0])
+				fragments.see(scratch)
 			}
 		}
 		return nil
 	})
 	j.decide(true)
-	return &deltas{keep: j.keep}, err
+	return ahead{&deltas{keep: j.keep}, &fragments}, err
 }
 
 // joiner finds, from each delta on, the longest literal that consecutive deltas make. Deltas that may still become one
@@ -63,7 +79,6 @@ type joiner struct {
 	tried    int
 	matched  int  // how many of open make the longest literal so far
 	dead     bool // no literal goes on behind joined
-	scratch  []byte
 }
 
 func newJoiner(literals map[string]bool) *joiner {

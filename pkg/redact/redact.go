@@ -21,7 +21,7 @@ type redactor struct {
 	ids      *ids
 	keys     map[string]bool // vocabulary: keys seen under opaque paths
 	names    [][]byte        // per path index: the sanitized member name
-	deltas   *deltas
+	ahead    ahead
 	entry    int
 	class    stderrClass
 	text     []byte  // scratch: a decoded string
@@ -155,9 +155,14 @@ func (r *redactor) value(dst []byte, doc *protocol.Document, i int) ([]byte, int
 		return append(dst, ']'), n.Next, nil
 	case '"':
 		r.text = n.AppendText(r.text[:0])
-		if n.Path.Attr&protocol.AttrDelta != 0 && r.deltas != nil {
+		if n.Path.Attr&protocol.AttrJSONDelta != 0 && len(r.text) > 0 {
 			r.ordered = true
-			if r.deltas.next(r.text) {
+			dst, err := r.fragment(dst, n.Path)
+			return dst, n.Next, err
+		}
+		if n.Path.Attr&protocol.AttrDelta != 0 && r.ahead.deltas != nil {
+			r.ordered = true
+			if r.ahead.deltas.next(r.text) {
 				return appendString(dst, r.text), n.Next, nil
 			}
 			return appendPlace(dst, placeText), n.Next, nil
@@ -222,12 +227,12 @@ func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.deltas, err = deltasOf(p, r.literals, func(onLine func([]byte) error) error {
-		ahead := newSplitter(p.Transport, onLine, func([]byte) error { return nil })
-		if err := raw.Each(ahead.feed); err != nil {
+	r.ahead, err = lookAhead(p, r.literals, func(onLine func([]byte) error) error {
+		lines := newSplitter(p.Transport, onLine, func([]byte) error { return nil })
+		if err := raw.Each(lines.feed); err != nil {
 			return err
 		}
-		return ahead.flush()
+		return lines.flush()
 	})
 	if err != nil {
 		return nil, r.tooLong(err)

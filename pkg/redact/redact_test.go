@@ -32,6 +32,7 @@ var dialect = contract.Dialect{
 	Diagnostics: []string{"$.message"},
 	Base64:      []string{"$.chunk"},
 	Deltas:      []string{"$.delta"},
+	JSONDeltas:  []string{"$.part"},
 	Enums:       map[string][]string{"$.mode": {"fast", "slow"}, "$['reasoning effort']": {"low", "high"}},
 	Events:      []contract.EventRule{},
 }

@@ -63,7 +63,7 @@ func Read(in io.Reader, p Policy, dir string) (*Sanitized, error) {
 		}
 		return nil, err
 	}
-	r.deltas, err = deltasOf(p, r.literals, func(onLine func([]byte) error) error {
+	r.ahead, err = lookAhead(p, r.literals, func(onLine func([]byte) error) error {
 		return store.Each(func(e transcript.Entry) error {
 			if e.Dir == contract.CLIToServer && e.Stream == contract.Stdout {
 				return onLine(e.Data)
