@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 9850085c9bb70d4cf492a7eb7c98c7420004ce3596ffc024361c65bdeeeefae5
+// schema-sha256: 4e70f820610b942ea2299463abf2fefcb8d89ece4dc73e0f0ed265a32b71914c
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -272,6 +272,10 @@ export interface Mode {
    * Model requests beside the conversation; the first entry that matches answers, and the script takes no step
    */
   side_requests?: SideRequest[]
+  /**
+   * How the CLI confines commands that it runs, where that needs mounts; Landlock then leaves files to the other locks
+   */
+  own_sandbox?: string
   /**
    * Forbidden flag → why this mode carries it all the same
    */

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/evidence.schema.json; do not edit.
-// schema-sha256: 8894f3209b1c565f28647859eefed1029cb0df8e6d2168f04ab0756395046506
+// schema-sha256: a64ed6ad0fc9420525fa1f40786fde7397167cf7b0b3ce31177c0ff3a15111ed
 
 /**
  * Hash is a SHA-256 in the form "sha256:" followed by 64 lowercase hexadecimal characters.
@@ -73,6 +73,39 @@ export interface Isolation {
   namespaces?: string[]
   network: 'loopback-only' | 'host'
   user: 'unprivileged' | 'same'
+  /**
+   * run-folders: nothing else could be written to
+   */
+  filesystem?: 'run-folders'
+  landlock?: Landlock | null
+  limits?: Limits | null
+  /**
+   * Host names that the child tried to look up; <host> stands for what is no public name
+   *
+   * @maxItems 100
+   */
+  egress_attempts?: string[]
+}
+/**
+ * Landlock is the kernel's own lock on what a program may do.
+ */
+export interface Landlock {
+  /**
+   * Version that the kernel has
+   */
+  abi: number
+  /**
+   * It forbade changes outside of the run folders; else only signals and sockets to the outside
+   */
+  files?: boolean
+}
+/**
+ * Limits are what a run could use at most; 0 is no limit.
+ */
+export interface Limits {
+  disk_bytes?: number
+  memory_bytes?: number
+  processes?: number
 }
 /**
  * Attestation is a maintainer's statement that the raw artifact was checked before publication.

@@ -37,6 +37,9 @@ type driven struct {
 	report    modelserver.Report
 }
 
+// runLimits are far above what any known CLI needs, and far below what hurts a machine.
+var runLimits = isolation.Limits{Disk: 2 << 30, Memory: 6 << 30, Processes: 4096}
+
 type spawnOptions struct {
 	limits protocol.Limits
 	server *modelserver.Server // nil where nothing may ask a model
@@ -112,7 +115,10 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 	if err := errors.Join(f.plant(t.Probe), f.reserve(files)); err != nil {
 		return nil, err
 	}
-	box, err := isolation.Open(ctx, isolation.Options{Enabled: c.Isolate, Readable: exe.readable, Writable: []string{f.home, f.tmp, f.cwd}})
+	box, err := isolation.Open(ctx, isolation.Options{
+		Enabled: c.Isolate, Readable: exe.readable, Writable: []string{f.home, f.tmp, f.cwd}, Private: c.privateFolders(), Limits: runLimits,
+		OwnSandbox: mode.OwnSandbox,
+	})
 	if err != nil {
 		return nil, isolationHint(err)
 	}
@@ -139,6 +145,9 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 		return nil, err
 	}
 	d.isolation = box.Isolation()
+	if d.isolation.EgressAttempts, err = c.publicNames(box.Lookups(), f); err != nil {
+		return nil, errors.Join(err, d.raw.Close())
+	}
 	if o.server != nil {
 		if err := boxed(o.server.Close()); err != nil {
 			return nil, errors.Join(err, d.raw.Close())

@@ -157,6 +157,7 @@ type Mode struct {
 	Dialects  []Dialect         `json:"dialects,omitempty"`
 	Tools     map[string][]Tool `json:"tools,omitempty" jsonschema:"description=Per intent of a script: tools in order of preference; the first that the CLI offers is called"`
 	Side      []SideRequest     `json:"side_requests,omitempty" jsonschema:"description=Model requests beside the conversation; the first entry that matches answers\\, and the script takes no step"`
+	Sandbox   string            `json:"own_sandbox,omitempty" jsonschema:"maxLength=200,description=How the CLI confines commands that it runs\\, where that needs mounts; Landlock then leaves files to the other locks"`
 	Allow     map[string]string `json:"allow_forbidden,omitempty" jsonschema:"description=Forbidden flag → why this mode carries it all the same"`
 	Default   bool              `json:"default,omitempty" jsonschema:"description=The mode of a capture that names none"`
 }

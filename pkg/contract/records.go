@@ -136,6 +136,24 @@ type Isolation struct {
 	Namespaces []string `json:"namespaces,omitempty" jsonschema:"uniqueItems=true"`
 	Network    string   `json:"network" jsonschema:"enum=loopback-only,enum=host"`
 	User       string   `json:"user" jsonschema:"enum=unprivileged,enum=same"`
+	// What follows is left out where it did not hold, and in records of tools that did not know it.
+	Filesystem     string    `json:"filesystem,omitempty" jsonschema:"enum=run-folders,description=run-folders: nothing else could be written to"`
+	Landlock       *Landlock `json:"landlock,omitempty"`
+	Limits         *Limits   `json:"limits,omitempty"`
+	EgressAttempts []string  `json:"egress_attempts,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Host names that the child tried to look up; <host> stands for what is no public name"`
+}
+
+// Landlock is the kernel's own lock on what a program may do.
+type Landlock struct {
+	ABI   int  `json:"abi" jsonschema:"minimum=1,description=Version that the kernel has"`
+	Files bool `json:"files,omitempty" jsonschema:"description=It forbade changes outside of the run folders; else only signals and sockets to the outside"`
+}
+
+// Limits are what a run could use at most; 0 is no limit.
+type Limits struct {
+	DiskBytes   int64 `json:"disk_bytes,omitempty" jsonschema:"minimum=0"`
+	MemoryBytes int64 `json:"memory_bytes,omitempty" jsonschema:"minimum=0"`
+	Processes   int   `json:"processes,omitempty" jsonschema:"minimum=0"`
 }
 
 // Attestation is a maintainer's statement that the raw artifact was checked before publication.

@@ -22,6 +22,8 @@ type Mode struct {
 	Side    []contract.SideRequest
 	// Dialect reads the frames; nil for plain modes.
 	Dialect *protocol.Dialect
+	// OwnSandbox says that the CLI confines its own commands by mounts.
+	OwnSandbox bool
 	// TextEvent is what a line of a plain mode means.
 	TextEvent contract.EventName
 }
@@ -36,7 +38,7 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	if err != nil {
 		return Mode{}, err
 	}
-	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Message: src.Stdin, Env: src.Env, Tools: src.Tools, Side: src.Side, TextEvent: "assistant_text"}
+	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Message: src.Stdin, Env: src.Env, Tools: src.Tools, Side: src.Side, OwnSandbox: src.Sandbox != "", TextEvent: "assistant_text"}
 	if ok, err := contract.MatchRange(src.Releases, string(version)); err != nil || !ok {
 		return m, fmt.Errorf("mode %s of %s does not exist in release %s (%s)", src.ID, a.ID, version, src.Releases)
 	}

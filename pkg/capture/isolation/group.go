@@ -14,12 +14,13 @@ import (
 type group struct {
 	mu       sync.Mutex
 	closed   bool
+	limit    *LimitError // that ended the box
 	leaders  []*os.Process
 	children []*Child
 }
 
 // openGroup makes a box of process groups on the host's network.
-func openGroup(ctx context.Context) (*Box, error) {
+func openGroup(ctx context.Context, o Options) (*Box, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func openGroup(ctx context.Context) (*Box, error) {
 	g := &group{}
 	return &Box{
 		listener:  l,
-		isolation: contract.Isolation{Kind: groupKind, Network: "host", User: "same"},
+		isolation: contract.Isolation{Kind: groupKind, Network: "host", User: "same", Limits: Limits{Disk: o.Limits.Disk}.record()},
 		runner:    g,
 		stop:      context.AfterFunc(ctx, g.kill),
 	}, nil
@@ -61,7 +62,7 @@ func (g *group) start(c Command, child *Child, stdio [3]*os.File) error {
 			child.finish(Exit{Code: -1}, fmt.Errorf("waiting for the child: %w", err))
 			return
 		}
-		child.finish(exitOf(state), nil)
+		child.finish(exitOf(state), g.fault())
 	}()
 	return nil
 }
@@ -75,6 +76,23 @@ func (g *group) kill() {
 	for _, p := range g.leaders {
 		killGroup(p)
 	}
+}
+
+func (g *group) exceeded(l *LimitError) {
+	g.mu.Lock()
+	g.limit = l
+	g.mu.Unlock()
+	g.kill()
+}
+
+// fault is why the box ended a child that would have gone on.
+func (g *group) fault() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.limit == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", g.limit, ErrClosed)
 }
 
 func (g *group) close() error {

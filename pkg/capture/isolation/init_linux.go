@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,7 +61,7 @@ func runInit() {
 	if !answerSetup(conn, m.Setup) {
 		return
 	}
-	i := &initProcess{conn: conn, drop: m.Setup.Drop, alive: map[int]bool{}}
+	i := &initProcess{conn: conn, drop: m.Setup.Drop, memory: m.Setup.Limits.Memory, alive: map[int]bool{}}
 	i.serve(died)
 }
 
@@ -79,35 +81,50 @@ func closeOnExec() {
 // answerSetup sets the box up and sends the listener, or what went wrong.
 func answerSetup(conn *net.UnixConn, s *setup) (ok bool) {
 	r := &ready{}
-	l, err := enter()
+	files, err := enter()
+	defer closeAll(files) // the parent has them then
 	if err == nil {
-		r.OwnProc = mountProc() == nil // a masked /proc, as in containers, cannot be replaced; all else still holds
-		if s.Drop {
-			err = reveal(toStrings(s.Readable), toStrings(s.Writable))
-		}
-	}
-	if err == nil {
-		err = confine(s.Drop)
+		err = shut(s, r)
 	}
 	if err != nil {
 		r.Fault = faultOf(err)
 		_ = send(conn, message{Ready: r}) // when the parent is gone, the init ends next
 		return false
 	}
-	defer l.Close() //nolint:errcheck // the parent has it now
-	raw, err := l.SyscallConn()
-	if err != nil {
-		return false
+	var fds []int
+	for _, f := range files {
+		fds = append(fds, int(f.Fd()))
 	}
-	var sent error
-	if err := raw.Control(func(fd uintptr) { sent = send(conn, message{Ready: r}, int(fd)) }); err != nil {
-		return false
-	}
-	return sent == nil
+	return send(conn, message{Ready: r}, fds...) == nil
 }
 
-// enter makes the new namespaces usable and listens on their loopback.
-func enter() (*net.TCPListener, error) {
+// shut closes to the children what they must not reach.
+func shut(s *setup, r *ready) error {
+	r.OwnProc = mountProc() == nil // a masked /proc, as in containers, cannot be replaced; all else still holds
+	v := &view{
+		drop: s.Drop, readable: toStrings(s.Readable), writable: toStrings(s.Writable),
+		private: append(toStrings(s.Private), privatePlaces...), scratch: slices.Clone(scratchPlaces), size: s.Limits.Disk,
+	}
+	if err := v.cover(); err != nil {
+		return err
+	}
+	if err := v.ownDev(); err != nil {
+		return fmt.Errorf("making a /dev of its own: %w", refusal(err))
+	}
+	if err := ownResolver(); err != nil {
+		return fmt.Errorf("making the box's resolver the only one: %w", refusal(err))
+	}
+	var err error
+	if r.Sealed, err = v.seal(r.OwnProc); err != nil {
+		return err
+	}
+	r.Landlock, err = confine(s, v)
+	return err
+}
+
+// enter makes the new namespaces usable and listens on their loopback: for the model server, and for look-ups of names
+// over UDP and TCP.
+func enter() ([]*os.File, error) {
 	if err := loopbackUp(); err != nil {
 		return nil, fmt.Errorf("bringing up loopback: %w", refusal(err))
 	}
@@ -117,11 +134,31 @@ func enter() (*net.TCPListener, error) {
 	if err := mountsPrivate(); err != nil {
 		return nil, fmt.Errorf("separating the mounts: %w", refusal(err))
 	}
-	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return nil, fmt.Errorf("listening on loopback: %w", err)
+	local := net.IPv4(127, 0, 0, 1)
+	var files []*os.File
+	for _, open := range []func() (filer, error){
+		func() (filer, error) { return net.ListenTCP("tcp4", &net.TCPAddr{IP: local}) },
+		func() (filer, error) { return net.ListenUDP("udp4", &net.UDPAddr{IP: local, Port: 53}) },
+		func() (filer, error) { return net.ListenTCP("tcp4", &net.TCPAddr{IP: local, Port: 53}) },
+	} {
+		l, err := open()
+		if err != nil {
+			return files, fmt.Errorf("listening on loopback: %w", refusal(err))
+		}
+		f, err := l.File()
+		_ = l.Close() // f is a copy
+		if err != nil {
+			return files, fmt.Errorf("listening on loopback: %w", err)
+		}
+		files = append(files, f)
 	}
-	return l, nil
+	return files, nil
+}
+
+// A filer is a listener or a packet connection.
+type filer interface {
+	File() (*os.File, error)
+	Close() error
 }
 
 func loopbackUp() error {
@@ -141,32 +178,12 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
 }
 
-// confine takes away what children must not have; they inherit it from this thread. Whatever else is to hold
-// for every child, such as a Landlock ruleset, belongs here.
-func confine(drop bool) error {
-	// Nobody may look into the init, though its user may be the child's.
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return fmt.Errorf("closing the init to its children: %w", err)
-	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("forbidding new privileges: %w", err)
-	}
-	if drop {
-		return nil // root's capabilities go with its user id, and changing that needs them
-	}
-	// Two elements: version 3 has 64 bits in two halves. The ambient set is emptied with the permitted one.
-	none := [2]unix.CapUserData{}
-	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
-		return fmt.Errorf("dropping capabilities: %w", err)
-	}
-	return nil
-}
-
 // An initProcess starts and reaps on the one thread that confine has dealt with.
 type initProcess struct {
-	conn  *net.UnixConn
-	drop  bool
-	alive map[int]bool // the children that the parent asked for
+	conn   *net.UnixConn
+	drop   bool
+	memory int64        // limit of all children together, 0 for none
+	alive  map[int]bool // the children that the parent asked for
 }
 
 type request struct {
@@ -187,9 +204,20 @@ func (i *initProcess) serve(died <-chan os.Signal) {
 			requests <- request{m, files}
 		}
 	}()
+	var watch <-chan time.Time
+	if i.memory > 0 {
+		ticker := time.NewTicker(watchEvery)
+		defer ticker.Stop()
+		watch = ticker.C
+	}
 	for {
 		var err error
 		select {
+		case <-watch:
+			if resident() > i.memory {
+				_ = send(i.conn, message{Exceeded: "memory"})
+				return // the kernel kills the rest with the init
+			}
 		case r, open := <-requests:
 			switch {
 			case !open:

@@ -17,8 +17,8 @@ import (
 // names what was refused and the ways out.
 var ErrRefused = errors.New("namespaces are refused here")
 
-// ErrClosed says that the box ended, by Close, by its context or by a fault, before its child did. The child
-// is dead then.
+// ErrClosed says that the box ended, by Close, by its context, by a limit or by a fault, before its child did. The child
+// is dead then. After a limit the error wraps a *LimitError too.
 var ErrClosed = errors.New("the box ended before the child did")
 
 // Options say what a Box is made of. All paths are absolute and exist when Open is called.
@@ -37,6 +37,17 @@ type Options struct {
 	// Close, with all that is in them, and afterwards to the owner that the folder had before.
 	Writable []string
 
+	// Private are further folders of the caller that the child must not see, such as the home of the user. Homes, sockets of
+	// services and temporary folders at the usual places are hidden without being named.
+	Private []string
+
+	// OwnSandbox says that the child confines its own children by mounts, which a Landlock rule on files forbids. The mounts
+	// of the box hold all the same.
+	OwnSandbox bool
+
+	// Limits bound what the child and its descendants may use.
+	Limits Limits
+
 	// Exe is the program to start as the init of the box; it must call Main first. Default: the running program.
 	Exe string
 }
@@ -47,6 +58,8 @@ type Box struct {
 	isolation contract.Isolation
 	runner    runner
 	stop      func() bool // ends the watch on the context
+	egress    *resolver   // nil where the child has the host's network
+	disk      *diskWatch  // nil without a limit
 	once      sync.Once
 	err       error // of the first Close
 }
@@ -55,6 +68,8 @@ type Box struct {
 type runner interface {
 	// start runs c with stdio as its descriptors 0 to 2, which stay open here, and fills in child.
 	start(c Command, child *Child, stdio [3]*os.File) error
+	// exceeded kills everything because of a limit.
+	exceeded(*LimitError)
 	// close kills everything and returns when nothing is left.
 	close() error
 }
@@ -77,7 +92,19 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 		}
 		return nil, fmt.Errorf("opening a box: %w", err)
 	}
+	if o.Limits.Disk > 0 && len(o.Writable) > 0 {
+		b.disk = watchDisk(o.Writable, o.Limits.Disk, b.runner.exceeded)
+	}
 	return b, nil
+}
+
+// Lookups are the host names that the child asked for, sorted, each once: attempts to leave loopback. They come from the
+// child, so they are not fit to be shown as they are.
+func (b *Box) Lookups() []string {
+	if b.egress == nil {
+		return nil
+	}
+	return b.egress.list()
 }
 
 // Listener is a TCP listener on a free port of 127.0.0.1 as the child sees it. The caller serves it; Close
@@ -127,7 +154,13 @@ func (b *Box) Start(c Command) (*Child, error) {
 func (b *Box) Close() error {
 	b.once.Do(func() {
 		b.stop()
+		if b.disk != nil {
+			b.disk.close()
+		}
 		b.err = b.runner.close()
+		if b.egress != nil {
+			b.egress.close()
+		}
 		// The caller's server has often closed it already; there is nothing to do about an error either way.
 		_ = b.listener.Close()
 	})

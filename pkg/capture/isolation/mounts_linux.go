@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,42 +22,95 @@ func mountProc() error {
 	return unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 }
 
-// reveal lets nobody reach the given paths where directories on the way are closed to him. Each closed
-// directory is covered by an empty one, and the paths below are mounted into that. This hides nothing that he
-// could have reached, and every path stays what it is outside.
-func reveal(readable, writable []string) error {
-	paths, err := withTargets(writable)
+// A view is what the child sees of the file system. The paths that it is given keep their place; folders that are
+// private to somebody else, and in a box with a user of its own those that are closed to it, are covered by empty ones.
+type view struct {
+	drop     bool     // the child has a user of its own, so what is closed to others is closed to it
+	readable []string // given paths
+	writable []string
+	private  []string // to be covered
+	scratch  []string // to be covered, and empty and writable for the child
+	size     int64    // of each scratch folder, in bytes; 0 is a quarter of a gigabyte
+}
+
+// privatePlaces are where people and services keep what concerns nobody else: homes, sockets of agents, buses and
+// key rings, other file systems. scratchPlaces are where anybody may write.
+var (
+	privatePlaces = []string{"/home", "/root", "/run", "/var/run", "/mnt", "/media", "/srv"}
+	scratchPlaces = []string{"/tmp", "/var/tmp"}
+)
+
+// cover hides what is private and what is closed, and shows the given paths through it.
+func (v *view) cover() error {
+	paths, err := withTargets(v.writable)
 	if err != nil {
 		return err
 	}
-	readable, err = withTargets(readable)
+	readable, err := withTargets(v.readable)
 	if err != nil {
 		return err
 	}
+	v.private, v.scratch = places(v.private, readable), places(v.scratch, readable)
 	for _, p := range readable {
 		if slices.Contains(paths, p) {
 			continue // it belongs to the child already
 		}
-		opened, err := entriesIfClosed(p)
-		if err != nil {
-			return err
+		opened := []string{p}
+		if v.drop {
+			if opened, err = entriesIfClosed(p); err != nil {
+				return err
+			}
 		}
 		paths = append(paths, opened...)
 	}
 	slices.Sort(paths) // a directory comes before what is in it
 	paths = slices.Compact(paths)
+	hidden := slices.Concat(v.private, v.scratch)
 	// A path that has been mounted again may hold a closed directory on the way to another.
-	for again := true; again; {
-		if again, err = coverOnce(paths); err != nil {
+	for again := true; again; hidden = nil {
+		if again, err = v.coverOnce(paths, hidden); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// coverOnce covers the topmost closed directory above each path. It reports whether there was any.
-func coverOnce(paths []string) (bool, error) {
-	var covers []string
+// places resolves links and drops what does not exist, and what leads to or is a path that the child was given.
+func places(list, given []string) []string {
+	var out []string
+	for _, p := range list {
+		real, err := filepath.EvalSymlinks(p)
+		if err != nil || real == "/" || slices.ContainsFunc(given, func(g string) bool { return within(real, g) }) {
+			continue
+		}
+		if info, err := os.Stat(real); err == nil && info.IsDir() {
+			out = append(out, real)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// within reports whether p is dir or lies below it.
+func within(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// coverOnce covers the hidden directories, and the topmost closed one above each path. It reports whether there was any.
+func (v *view) coverOnce(paths, hidden []string) (bool, error) {
+	covers := slices.Clone(hidden)
+	if v.drop {
+		for _, p := range paths {
+			closed, err := firstClosed(p)
+			if err != nil {
+				return false, err
+			}
+			if closed != "" {
+				covers = append(covers, closed)
+			}
+		}
+	}
+	covers = topmost(covers)
 	var moves []move
 	defer func() {
 		for _, m := range moves {
@@ -64,22 +118,21 @@ func coverOnce(paths []string) (bool, error) {
 		}
 	}()
 	for _, p := range paths {
-		closed, err := firstClosed(p)
-		if err != nil {
-			return false, err
-		}
-		if closed == "" {
+		if !slices.ContainsFunc(covers, func(dir string) bool { return within(p, dir) }) {
 			continue
 		}
 		m, err := newMove(p)
 		if err != nil {
 			return false, err
 		}
-		moves, covers = append(moves, m), append(covers, closed)
+		moves = append(moves, m)
 	}
-	slices.Sort(covers)
-	for _, dir := range slices.Compact(covers) {
-		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+	for _, dir := range covers {
+		options := "mode=0755,size=1m"
+		if slices.Contains(v.scratch, dir) {
+			options = v.scratchOptions()
+		}
+		if err := mountTmpfs(dir, options); err != nil {
 			return false, fmt.Errorf("covering %s, which is closed to the child: %w", dir, err)
 		}
 	}
@@ -89,6 +142,30 @@ func coverOnce(paths []string) (bool, error) {
 		}
 	}
 	return len(covers) > 0, nil
+}
+
+func (v *view) scratchOptions() string {
+	size := v.size
+	if size == 0 {
+		size = 256 << 20
+	}
+	return fmt.Sprintf("mode=1777,size=%d", size)
+}
+
+func mountTmpfs(dir, options string) error {
+	return unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
+}
+
+// topmost drops the directories that lie below others.
+func topmost(dirs []string) []string {
+	slices.Sort(dirs)
+	var out []string
+	for _, dir := range dirs {
+		if !slices.ContainsFunc(out, func(above string) bool { return within(dir, above) }) {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 // withTargets adds to paths where they lead when symbolic links are followed.

@@ -61,14 +61,14 @@ func (p plan) attr() *syscall.SysProcAttr {
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Geteuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getegid(), Size: 1}}
 	// A user other than root keeps over exec only ambient capabilities.
-	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN}
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE}
 	return a
 }
 
 // open makes the box that o asks for.
 func open(ctx context.Context, o Options) (*Box, error) {
 	if !o.Enabled {
-		return openGroup(ctx)
+		return openGroup(ctx, o)
 	}
 	var refusals []error
 	for _, p := range plans() {
@@ -100,6 +100,7 @@ type namespaces struct {
 	mu       sync.Mutex // guards what follows
 	pending  *Child     // of the start that goes on
 	children map[int]*Child
+	limit    *LimitError // that ended the box
 }
 
 // openNamespaces makes a box by p. The error wraps ErrRefused when the kernel does not allow it.
@@ -123,7 +124,7 @@ func openNamespaces(ctx context.Context, o Options, p plan) (_ *Box, err error) 
 	}
 	kill := func() { _ = n.init.Process.Kill() } // it fails only when the init has ended
 	stop := context.AfterFunc(ctx, kill)
-	listener, ownProc, err := n.handshake(o, p)
+	r, near, err := n.handshake(o, p)
 	if err != nil {
 		stop()
 		close(n.gone)
@@ -131,12 +132,16 @@ func openNamespaces(ctx context.Context, o Options, p plan) (_ *Box, err error) 
 	}
 	go n.listen()
 	isolation := contract.Isolation{
-		Kind: "namespaces", Namespaces: p.namespaces(ownProc), Network: "loopback-only", User: "same",
+		Kind: "namespaces", Namespaces: p.namespaces(r.OwnProc), Network: "loopback-only", User: "same",
+		Landlock: r.Landlock, Limits: o.Limits.record(),
+	}
+	if r.Sealed {
+		isolation.Filesystem = "run-folders"
 	}
 	if p.drop {
 		isolation.User = "unprivileged"
 	}
-	return &Box{listener: listener, isolation: isolation, runner: n, stop: stop}, nil
+	return &Box{listener: near.model, isolation: isolation, runner: n, stop: stop, egress: newResolver(near.packets, near.streams)}, nil
 }
 
 // startInit starts the init and connects to it.
@@ -167,30 +172,44 @@ func (n *namespaces) startInit(o Options, p plan) error {
 	return nil
 }
 
-// handshake has the init set up the box, and returns the listener that it made.
-func (n *namespaces) handshake(o Options, p plan) (_ net.Listener, ownProc bool, err error) {
-	s := &setup{Drop: p.drop, Readable: toBytes(o.Readable), Writable: toBytes(o.Writable)}
+// near are the parent's ends of the box's loopback.
+type near struct {
+	model   net.Listener
+	packets net.PacketConn // look-ups of names
+	streams net.Listener   // the same over TCP
+}
+
+// handshake has the init set up the box, and returns what it opened on loopback.
+func (n *namespaces) handshake(o Options, p plan) (*ready, near, error) {
+	s := &setup{
+		Drop: p.drop, Readable: toBytes(o.Readable), Writable: toBytes(o.Writable), Private: toBytes(o.Private), Limits: o.Limits,
+		OwnSandbox: o.OwnSandbox,
+	}
 	if err := send(n.conn, message{Setup: s}); err != nil {
-		return nil, false, fmt.Errorf("asking the init of the box to set it up: %w", err)
+		return nil, near{}, fmt.Errorf("asking the init of the box to set it up: %w", err)
 	}
 	m, files, err := receive(n.conn)
 	if err != nil {
-		return nil, false, fmt.Errorf("the init of the box ended early; does the program call isolation.Main first? %w", err)
+		return nil, near{}, fmt.Errorf("the init of the box ended early; does the program call isolation.Main first? %w", err)
 	}
 	defer closeAll(files)
 	switch {
 	case m.Ready == nil:
-		return nil, false, errors.New("the init of the box gave a wrong answer; is it another version of the program?")
+		return nil, near{}, errors.New("the init of the box gave a wrong answer; is it another version of the program?")
 	case m.Ready.Fault != nil:
-		return nil, false, m.Ready.Fault
-	case len(files) != 1:
-		return nil, false, errors.New("the init of the box sent no listener")
+		return nil, near{}, m.Ready.Fault
+	case len(files) != 3:
+		return nil, near{}, errors.New("the init of the box did not send its three sockets")
 	}
-	l, err := net.FileListener(files[0])
-	if err != nil {
-		return nil, false, fmt.Errorf("taking the listener of the box: %w", err)
+	var got near
+	var errs [3]error
+	got.model, errs[0] = net.FileListener(files[0])
+	got.packets, errs[1] = net.FilePacketConn(files[1])
+	got.streams, errs[2] = net.FileListener(files[2])
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, near{}, fmt.Errorf("taking the sockets of the box: %w", err)
 	}
-	return l, m.Ready.OwnProc, nil
+	return m.Ready, got, nil
 }
 
 // listen takes the init's messages until it closes its end.
@@ -213,13 +232,19 @@ func (n *namespaces) listen() {
 		case m.Ended != nil:
 			n.children[m.Ended.PID].finish(m.Ended.Exit, nil)
 			delete(n.children, m.Ended.PID)
+		case m.Exceeded != "":
+			n.limit = &LimitError{What: m.Exceeded}
 		}
 		n.mu.Unlock()
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	err := ErrClosed
+	if n.limit != nil {
+		err = fmt.Errorf("%w: %w", n.limit, ErrClosed)
+	}
 	for _, c := range n.children {
-		c.finish(Exit{Code: -1, Signal: "SIGKILL"}, ErrClosed)
+		c.finish(Exit{Code: -1, Signal: "SIGKILL"}, err)
 	}
 	close(n.gone)
 }
@@ -272,6 +297,13 @@ func (n *namespaces) send(m message, fds ...int) error {
 		return ErrClosed
 	}
 	return err
+}
+
+func (n *namespaces) exceeded(l *LimitError) {
+	n.mu.Lock()
+	n.limit = l
+	n.mu.Unlock()
+	_ = n.init.Process.Kill() // it fails only when the init has ended
 }
 
 // close kills the init and waits for it. The kernel lets an init end only when everything else in its pid

@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A view is what a child sees of its surroundings.
-type view struct {
+// surroundings are what a child sees of its surroundings.
+type surroundings struct {
 	UID, GID   int
 	Groups     []int
 	Host       string
@@ -36,8 +36,8 @@ type view struct {
 	PID        int  `json:"-"`
 }
 
-func look() view {
-	v := view{UID: os.Getuid(), GID: os.Getgid(), Umask: unix.Umask(0), Blocking: true}
+func look() surroundings {
+	v := surroundings{UID: os.Getuid(), GID: os.Getgid(), Umask: unix.Umask(0), Blocking: true}
 	v.Groups, _ = os.Getgroups()
 	v.Host, _ = os.Hostname()
 	list, _ := net.Interfaces()
@@ -119,7 +119,7 @@ func helpHere(what string, args []string) int {
 		_, err := Open(context.Background(), Options{Enabled: true})
 		fmt.Print(errors.Is(err, ErrRefused), " ", err)
 	default:
-		return 2
+		return hostile(what, args)
 	}
 	return 0
 }
@@ -142,14 +142,14 @@ func marker(t *testing.T) string {
 
 func TestView(t *testing.T) {
 	out, _ := output(t, startHelper(t, openBox(t, Options{Enabled: true}), "look"))
-	var got view
+	var got surroundings
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
 	if os.Geteuid() != 0 {
 		got.Groups = nil // only root can take them away
 	}
-	want := view{
+	want := surroundings{
 		UID: nobody, GID: nobody, Host: hostname, Interfaces: []string{"lo"}, Umask: 0o022, Blocking: true,
 		NoNewPrivs: "1", Session: true,
 	}

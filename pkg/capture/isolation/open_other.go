@@ -8,4 +8,4 @@ import "context"
 func Main() {}
 
 // open makes the only kind of box that this system has. Box.Isolation says so; whoever needs more refuses there.
-func open(ctx context.Context, _ Options) (*Box, error) { return openGroup(ctx) }
+func open(ctx context.Context, o Options) (*Box, error) { return openGroup(ctx, o) }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,15 +19,21 @@ type message struct {
 	Setup  *setup     `json:",omitempty"` // to the init, once and first
 	Start  *start     `json:",omitempty"` // to the init, with the child's three descriptors
 	Signal *sendSig   `json:",omitempty"` // to the init
-	Ready  *ready     `json:",omitempty"` // answer to Setup, with the listener's descriptor
+	Ready  *ready     `json:",omitempty"` // answer to Setup, with three descriptors
 	Begun  *begun     `json:",omitempty"` // answer to Start
 	Ended  *childExit `json:",omitempty"` // when a child has ended
+
+	Exceeded string `json:",omitempty"` // the limit that ends the box
 }
 
 type setup struct {
 	Drop     bool     // start children as nobody; else the namespace has only one user, who is nobody
 	Readable [][]byte // paths are bytes: JSON strings would not keep them all
 	Writable [][]byte
+	Private  [][]byte
+	Limits   Limits
+
+	OwnSandbox bool
 }
 
 type start struct {
@@ -37,8 +44,10 @@ type start struct {
 type sendSig struct{ PID, Signal int }
 
 type ready struct {
-	OwnProc bool // /proc shows the box alone
-	Fault   *fault
+	OwnProc  bool // /proc shows the box alone
+	Sealed   bool // only the run folders can be written to
+	Landlock *contract.Landlock
+	Fault    *fault
 }
 
 type begun struct {

@@ -1,0 +1,64 @@
+//go:build integration
+
+package stage_test
+
+import (
+	"crypto/rand"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/internal/stage"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+)
+
+func TestMain(m *testing.M) {
+	isolation.Main()
+	os.Exit(m.Run())
+}
+
+// This release looks its vendor's host up although it is pointed at the model server. The record says so, and the run is an
+// observation all the same.
+func TestRealEgressAttempt(t *testing.T) {
+	cache, err := stage.DefaultCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := stage.Open(
+		stage.Env{Getenv: os.Getenv, Now: time.Now, Random: rand.Reader, Progress: t.Logf},
+		stage.Dirs{Checkout: "../..", Out: t.TempDir(), Cache: cache},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // read only
+	if _, err := s.Capture(t.Context(), stage.CaptureRequest{Selector: "codex@0.98.0:chat-text-success", Repeat: 1}); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := registry.OpenTree(s.Out + "/registry")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close() //nolint:errcheck // read only
+	for _, p := range tree.Files("observations/") {
+		if kind, _ := contract.KindOfPath(p); kind != contract.KindEvidence {
+			continue
+		}
+		data, err := tree.Read(contract.RelPath(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, problems := contract.Decode[contract.Evidence](contract.KindEvidence, p, data)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if !slices.Equal(e.Isolation.EgressAttempts, []string{"api.openai.com"}) {
+			t.Errorf("attempts %q", e.Isolation.EgressAttempts)
+		}
+		return
+	}
+	t.Error("no evidence")
+}

@@ -1,0 +1,116 @@
+package isolation
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+// Limits bound what everything in a box may use together; 0 is no limit. Disk holds everywhere. Memory and Processes
+// hold in a box of namespaces. Disk and Memory are sampled: for a fraction of a second more may be in use.
+type Limits struct {
+	// Disk is what the writable folders may hold, in bytes, and the largest size of one file.
+	Disk int64
+	// Memory is the resident memory of all processes, in bytes.
+	Memory int64
+	// Processes is the number of processes and threads of the child's user. Boxes that are open at the same time share it
+	// when root opens them.
+	Processes int
+}
+
+// record is what an evidence record says of the limits.
+func (l Limits) record() *contract.Limits {
+	if l == (Limits{}) {
+		return nil
+	}
+	return &contract.Limits{DiskBytes: l.Disk, MemoryBytes: l.Memory, Processes: l.Processes}
+}
+
+// LimitError says that a box was ended because it used too much.
+type LimitError struct {
+	What string // "disk" or "memory"
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the child used more %s than a run may: it was killed, with all that it had started", e.What)
+}
+
+// watchEvery is how often a limit is looked at.
+const watchEvery = 200 * time.Millisecond
+
+// A diskWatch ends a box whose folders grow too large.
+type diskWatch struct {
+	stop, done chan struct{}
+}
+
+// watchDisk calls exceeded once when the folders hold more than limit.
+func watchDisk(dirs []string, limit int64, exceeded func(*LimitError)) *diskWatch {
+	w := &diskWatch{stop: make(chan struct{}), done: make(chan struct{})}
+	start := freeOf(dirs)
+	go func() {
+		defer close(w.done)
+		wait := watchEvery
+		for {
+			select {
+			case <-w.stop:
+				return
+			case <-time.After(wait):
+			}
+			begin := time.Now()
+			if usage(dirs) > limit || freeOf(dirs).shrunk(start, limit) {
+				exceeded(&LimitError{What: "disk"})
+				return
+			}
+			wait = max(watchEvery, 50*time.Since(begin)) // a large folder must not slow the run down
+		}
+	}()
+	return w
+}
+
+func (w *diskWatch) close() {
+	close(w.stop)
+	<-w.done
+}
+
+// inode is what a file takes that holds nothing, so that empty files count as well.
+const inode = 512
+
+// usage is the size of what the folders hold. What vanishes or is closed meanwhile counts as nothing.
+func usage(dirs []string) int64 {
+	var sum int64
+	for _, dir := range dirs {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			continue
+		}
+		_ = fs.WalkDir(root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil //nolint:nilerr // see above
+			}
+			sum += inode
+			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+				sum += allocated(info)
+			}
+			return nil
+		})
+		_ = root.Close()
+	}
+	return sum
+}
+
+// A free is the room of the file systems that the folders lie on.
+type free []struct{ bytes, all int64 }
+
+// shrunk reports whether a file system is nearly full and lost more than twice the limit since start. So a child is found
+// that fills files which have no name.
+func (f free) shrunk(start free, limit int64) bool {
+	for i := range f {
+		if i < len(start) && f[i].bytes < f[i].all/10 && start[i].bytes-f[i].bytes > 2*limit {
+			return true
+		}
+	}
+	return false
+}
