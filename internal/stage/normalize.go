@@ -31,8 +31,8 @@ func (s *Stage) policy(ctx context.Context, o Origin) (redact.Policy, error) {
 		return redact.Policy{}, fmt.Errorf("%q names no probe: write %s@%s:PROBE", o.Selector, agent.ID, version)
 	}
 	id := contract.ModeID(o.Mode)
-	if e := probes[0].Expected; e != nil && e.Kind == "version" {
-		id = contract.ModeVersion
+	if implicit := probes[0].ImplicitMode(); implicit != "" {
+		id = implicit
 	}
 	mode, err := registry.ResolveMode(agent, id, version)
 	if err != nil {

@@ -42,10 +42,13 @@ func (s *Stage) Releases(ctx context.Context, agent contract.Agent) (contract.Re
 // sortProbes puts cheap probes first, so that a broken executable is seen at once.
 func sortProbes(probes []contract.Probe) {
 	rank := func(p contract.Probe) int {
-		if p.Expected != nil && p.Expected.Kind == "version" {
+		switch p.ImplicitMode() {
+		case contract.ModeVersion:
 			return 0
+		case contract.ModeHelp:
+			return 1
 		}
-		return 1
+		return 2
 	}
 	slices.SortFunc(probes, func(a, b contract.Probe) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a.ID, b.ID)) })
 }

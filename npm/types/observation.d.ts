@@ -1,5 +1,5 @@
 // Generated from registry/schemas/observation.schema.json; do not edit.
-// schema-sha256: 504e04e5a03be93d07c42c9c95ab5f8272f5f7c009cb3f1e6f678fbc51f9e253
+// schema-sha256: 68b293f1961de44380cf601f45c4bc6175bc8208e1f6cd84db358388d28cf2aa
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -228,6 +228,47 @@ export interface Vocabulary {
    * Keys seen under opaque paths
    */
   keys?: string[]
+  /**
+   * Flags of each help page of the CLI
+   */
+  help?: HelpPage[]
+}
+/**
+ * HelpPage is the table of flags that one help command prints.
+ */
+export interface HelpPage {
+  /**
+   * Sub-command; empty for the CLI itself
+   */
+  command: string
+  /**
+   * Unavailable is set where the command failed: the release has no such sub-command.
+   */
+  unavailable?: boolean
+  flags: HelpFlag[]
+}
+/**
+ * HelpFlag is one flag as the help text declares it. Its description is not kept.
+ */
+export interface HelpFlag {
+  flag: string
+  /**
+   * Other spellings
+   */
+  aliases?: string[]
+  /**
+   * Placeholder of the value: <needed> or [optional]; none for a switch
+   */
+  value?: string
+  /**
+   * Values that the text declares
+   */
+  values?: string[]
+  /**
+   * Declared default where it is a token; else <text>
+   */
+  default?: string
+  deprecated?: boolean
 }
 /**
  * ParserReplay is the result of a consumer's parser; it stays not_run where none ran.

@@ -103,6 +103,7 @@ type run struct {
 	sanitized *redact.Sanitized
 	shape     *shape.Result
 	events    []protocol.Event
+	help      []contract.HelpPage
 	findings  []string
 }
 
@@ -174,8 +175,8 @@ func (c *Capturer) ready(ctx context.Context, t Target) (executable, error) {
 
 func (c *Capturer) resolve(t Target) (registry.Mode, error) {
 	id := t.Mode
-	if t.Probe.Expected != nil && t.Probe.Expected.Kind == "version" {
-		id = contract.ModeVersion
+	if implicit := t.Probe.ImplicitMode(); implicit != "" {
+		id = implicit
 	}
 	mode, err := registry.ResolveMode(t.Agent, id, t.Version)
 	if err != nil {
@@ -226,7 +227,12 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 		}
 	}()
 	c.progress("running %s %s: %s, mode %s", t.Agent.ID, t.Version, t.Probe.ID, mode.ID)
-	if r.driven, err = c.drive(ctx, folder, t, mode, exe); err != nil {
+	if mode.ID == contract.ModeHelp {
+		r.driven, r.help, err = c.driveHelp(ctx, folder, t, mode, exe)
+	} else {
+		r.driven, err = c.drive(ctx, folder, t, mode, exe)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := c.keepRaw(r); err != nil {

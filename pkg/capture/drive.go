@@ -33,6 +33,7 @@ type driven struct {
 	raw       *transcript.Raw
 	stop      protocol.Stop
 	exit      contract.ExitClass
+	took      int64 // milliseconds
 	isolation contract.Isolation
 	report    modelserver.Report
 }
@@ -244,7 +245,7 @@ func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, 
 		return nil, err
 	}
 	at := time.Since(s.Start).Milliseconds()
-	d := &driven{stop: stop, exit: exitClass(stop, exit)}
+	d := &driven{stop: stop, exit: exitClass(stop, exit), took: at}
 	switch {
 	case stop == protocol.StopCancelled:
 		return nil, ctx.Err()

@@ -57,6 +57,13 @@ func (e *NoRequestError) Error() string {
 	return fmt.Sprintf("probe %s: the CLI made no model request although the script expects one (exit: %s): check the home files and environment that point it at the model server", e.Probe, e.Exit)
 }
 
+// NoFlagsError says that no help page of a CLI has a flag that can be read.
+type NoFlagsError struct{ Agent contract.AgentID }
+
+func (e *NoFlagsError) Error() string {
+	return fmt.Sprintf("no help page of %s declares a flag in a form that is known: correct help in registry/agents/%s.json, or teach pkg/capture/helppage the form", e.Agent, e.Agent)
+}
+
 // ToolError says that the CLI offered none of the tools that the mode lists for a script's intent.
 type ToolError struct {
 	Probe   contract.ProbeID

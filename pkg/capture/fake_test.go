@@ -29,6 +29,17 @@ func TestMain(m *testing.M) {
 
 // fakeAgent prints its version, or behaves as its prompt says.
 func fakeAgent(verb string, args []string) {
+	if verb == "fake-help" {
+		fallback := os.Getenv("FAKE_DEFAULT")
+		if fallback == "canary" {
+			fallback = os.Getenv("PRIVATE_NOTE")
+		}
+		fmt.Println("Options:\n  -l, --look <DIR>  Look at " + os.Getenv("HOME") + " (default: " + fallback + ")")
+		if len(args) > 0 {
+			os.Exit(2)
+		}
+		return
+	}
 	if verb == "fake-version" {
 		fmt.Println("fake-cli 1.2.3")
 		return

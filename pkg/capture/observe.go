@@ -52,6 +52,9 @@ func (c *Capturer) judge(r *run, at place) error {
 	for _, v := range r.shape.Violations {
 		r.findings = append(r.findings, "violation: "+v)
 	}
+	if err := c.scanHelp(r.help, at.scanner); err != nil {
+		return err
+	}
 	return expect(r)
 }
 
@@ -132,8 +135,8 @@ func (c *Capturer) observation(r *run, runs int) (contract.Observation, contract
 	if h, ok := r.driven.raw.StreamHash(contract.Stderr); ok {
 		o.Capture.RawStderrSHA256 = &h
 	}
-	v := contract.Vocabulary{Tools: r.driven.report.Offered, Models: r.driven.report.Models, Keys: r.sanitized.OpaqueKeys()}
-	if len(v.Tools)+len(v.Models)+len(v.Keys) > 0 {
+	v := contract.Vocabulary{Tools: r.driven.report.Offered, Models: r.driven.report.Models, Keys: r.sanitized.OpaqueKeys(), Help: r.help}
+	if len(v.Tools)+len(v.Models)+len(v.Keys)+len(v.Help) > 0 {
 		o.Shape.Vocabulary = &v
 	}
 	dialect := contract.HashBytes([]byte("{}")) // a plain mode has none

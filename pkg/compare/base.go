@@ -38,8 +38,8 @@ func (c *comparison) modeOf(o contract.Observation) contract.ModeID {
 	if o.Command.Mode != "" {
 		return o.Command.Mode
 	}
-	if want := c.catalog.Probes[o.Probe].Expected; want != nil && want.Kind == string(contract.ModeVersion) {
-		return contract.ModeVersion
+	if implicit := c.catalog.Probes[o.Probe].ImplicitMode(); implicit != "" {
+		return implicit
 	}
 	m, err := registry.ResolveMode(c.catalog.Agents[o.Agent], "", o.CLIVersion)
 	if err != nil {

@@ -98,6 +98,7 @@ func (s *subject) detail() error {
 			return err
 		}
 		s.item.Vocabulary = vocabularyChanges(k.Observation, s.Observation)
+		s.item.Flags = flagChanges(k.Observation, s.Observation, s.catalog.Agents[s.Agent].ForbiddenFlags)
 		if was, is := k.Capture.NormalizerVersion, s.Capture.NormalizerVersion; was != is && was != "" && is != "" {
 			s.item.Findings = append(s.item.Findings, fmt.Sprintf("normalizer %s made the new shape and %s the known one: normalize the fixtures again before judging", is, was))
 		}

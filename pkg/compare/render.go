@@ -109,6 +109,9 @@ func (r *Report) text() string {
 		for _, line := range vocabularyLines(i.Vocabulary, shape.Plain) {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
+		for _, line := range flagLines(i.Flags, shape.Plain) {
+			fmt.Fprintf(&b, "    flag      %s\n", line)
+		}
 		for _, v := range i.Violations {
 			fmt.Fprintf(&b, "    violated  %s\n", shape.Plain(v))
 		}

@@ -34,12 +34,17 @@ func (i Item) level() string {
 			strongest = v.Severity
 		}
 	}
+	for _, f := range i.Flags {
+		if f.Severity.Rank() > strongest.Rank() {
+			strongest = f.Severity
+		}
+	}
 	switch {
 	case i.Verdict == RedactionFailed || i.Verdict == ParserIncompatible:
 		return "error"
 	case i.Verdict == ServerVariant || strongest == shape.Breaking || len(i.Violations) > 0:
 		return "warning"
-	case i.Verdict == CompatibleNewShape:
+	case i.Verdict == CompatibleNewShape || len(i.Flags) > 0:
 		return "notice"
 	}
 	return ""
@@ -61,6 +66,7 @@ func (i Item) message() string {
 	for _, l := range i.Lost {
 		add(l)
 	}
+	lines = append(lines, flagLines(i.Flags, shape.Plain)...)
 	lines = append(lines, vocabularyLines(i.Vocabulary, shape.Plain)...)
 	for _, v := range i.Violations {
 		lines = append(lines, "violated: "+shape.Plain(v))

@@ -103,7 +103,7 @@ func sections(items []Item) []section {
 // tells reports whether there is more to say than the table does.
 func (s section) tells() bool {
 	return slices.ContainsFunc(s, func(i Item) bool {
-		return i.Verdict != SameShape || len(i.Vocabulary)+len(i.Violations)+len(i.Findings) > 0
+		return i.Verdict != SameShape || len(i.Vocabulary)+len(i.Flags)+len(i.Violations)+len(i.Findings) > 0
 	})
 }
 
@@ -135,6 +135,7 @@ func (s section) write(b *strings.Builder, limit int) {
 	if len(first.Lost) == 0 && len(first.Parsers) > 0 {
 		fmt.Fprintf(b, "\nNo event is lost under the parsers that were run: %s.\n", strings.Join(lines(first.Parsers, code), ", "))
 	}
+	b.WriteString(bullets("Flags of help pages", limit, collect(s, func(i Item) []string { return flagLines(i.Flags, code) })))
 	b.WriteString(bullets("Vocabulary", limit, collect(s, func(i Item) []string { return vocabularyLines(i.Vocabulary, code) })))
 	b.WriteString(bullets("Broken invariants", limit, collect(s, func(i Item) []string { return lines(i.Violations, code) })))
 	b.WriteString(bullets("Limits of this comparison", limit, collect(s, func(i Item) []string { return i.Findings })))

@@ -55,6 +55,8 @@ type Item struct {
 	// Lost are the events that those parsers no longer give.
 	Lost       []LostEvent        `json:"lost_events,omitempty"`
 	Vocabulary []VocabularyChange `json:"vocabulary,omitempty"`
+	// Flags are what became of the flags of help pages.
+	Flags []FlagChange `json:"flags,omitempty"`
 	// Violations are broken invariants of the dialect that Known did not break.
 	Violations []string `json:"violations,omitempty"`
 	// Findings say what limits this comparison.

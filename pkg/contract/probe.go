@@ -14,6 +14,14 @@ type Probe struct {
 // HostOnly reports whether nothing captures the probe: a host's own runs are recorded under it.
 func (p Probe) HostOnly() bool { return p.Expected != nil && p.Expected.Kind == "host" }
 
+// ImplicitMode is the mode that every agent has and that the probe starts; empty where it starts one of the agent's own.
+func (p Probe) ImplicitMode() ModeID {
+	if p.Expected != nil && (p.Expected.Kind == string(ModeVersion) || p.Expected.Kind == string(ModeHelp)) {
+		return ModeID(p.Expected.Kind)
+	}
+	return ""
+}
+
 // MinEvents is expected-min-events.json: what a capture must show before it counts.
 type MinEvents struct {
 	Description string        `json:"description,omitempty" jsonschema:"maxLength=500"`

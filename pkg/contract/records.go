@@ -92,6 +92,26 @@ type Vocabulary struct {
 	Tools  []string `json:"tools,omitempty" jsonschema:"uniqueItems=true,description=Tool names that the CLI offered to the model"`
 	Models []string `json:"models,omitempty" jsonschema:"uniqueItems=true,description=Model ids that the CLI asked for"`
 	Keys   []string `json:"keys,omitempty" jsonschema:"uniqueItems=true,description=Keys seen under opaque paths"`
+	// Help holds the flags of each help page, in the order of the agent's help commands.
+	Help []HelpPage `json:"help,omitempty" jsonschema:"description=Flags of each help page of the CLI"`
+}
+
+// HelpPage is the table of flags that one help command prints.
+type HelpPage struct {
+	Command string `json:"command" jsonschema:"pattern=^([a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*)*)?$,description=Sub-command; empty for the CLI itself"`
+	// Unavailable is set where the command failed: the release has no such sub-command.
+	Unavailable bool       `json:"unavailable,omitempty"`
+	Flags       []HelpFlag `json:"flags"`
+}
+
+// HelpFlag is one flag as the help text declares it. Its description is not kept.
+type HelpFlag struct {
+	Flag       string   `json:"flag" jsonschema:"pattern=^--?(\\[no-\\])?[A-Za-z0-9?][A-Za-z0-9_-]{0\\,80}$"`
+	Aliases    []string `json:"aliases,omitempty" jsonschema:"uniqueItems=true,description=Other spellings"`
+	Value      string   `json:"value,omitempty" jsonschema:"pattern=^[<\\[][A-Za-z0-9][A-Za-z0-9_.:=|/-]{0\\,40}[>\\]](\\.\\.\\.)?$,description=Placeholder of the value: <needed> or [optional]; none for a switch"`
+	Values     []string `json:"values,omitempty" jsonschema:"uniqueItems=true,description=Values that the text declares"`
+	Default    string   `json:"default,omitempty" jsonschema:"maxLength=60,description=Declared default where it is a token; else <text>"`
+	Deprecated bool     `json:"deprecated,omitempty"`
 }
 
 // ParserReplay is the result of a consumer's parser; it stays not_run where none ran.

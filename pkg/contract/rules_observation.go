@@ -45,6 +45,29 @@ var observationRules = []Rule{
 			}
 		}
 	}),
+	ruleFor(KindObservation, "observation/help", "Help pages belong to the mode help, and their flags are sorted.", func(o Observation, report reporter) {
+		if o.Shape.Vocabulary == nil {
+			return
+		}
+		pages := o.Shape.Vocabulary.Help
+		if len(pages) > 0 && o.Command.Mode != ModeHelp {
+			report("/shape/vocabulary/help", "the run was not of the help command", "write the mode help, or leave the pages out")
+		}
+		for i, page := range pages {
+			if !slices.IsSortedFunc(page.Flags, func(a, b HelpFlag) int { return strings.Compare(a.Flag, b.Flag) }) {
+				report(pointer("shape", "vocabulary", "help", i, "flags"), "the flags are not sorted", "sort them bytewise by name")
+			}
+			unique(page.Flags, func(f HelpFlag) string { return f.Flag }, func(j int) {
+				report(pointer("shape", "vocabulary", "help", i, "flags", j), "the flag is there already", "keep one of them")
+			})
+			if page.Unavailable && len(page.Flags) > 0 {
+				report(pointer("shape", "vocabulary", "help", i, "flags"), "a page that is not there has no flags", "leave the flags out, or unavailable")
+			}
+		}
+		unique(pages, func(p HelpPage) string { return p.Command }, func(i int) {
+			report(pointer("shape", "vocabulary", "help", i), "the page is there already", "keep one of them")
+		})
+	}),
 	ruleFor(KindObservation, "observation/golden", "A parser result comes with its golden, and a golden with its result.", checkGolden),
 }
 

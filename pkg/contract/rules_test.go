@@ -24,6 +24,12 @@ var brokenRules = []struct {
 	{"all-fields.observation.json", "observation/raw-public", "/capture/raw_artifact_visibility", object{"/capture/raw_artifact_visibility": "public"}},
 	{"all-fields.observation.json", "observation/shape-path", "/shape/path", object{"/shape/path": "shapes/plain/sha256-" + strings.Repeat("0", 64) + ".shape.json"}},
 	{"all-fields.observation.json", "observation/vocabulary", "/shape/vocabulary/tools", object{"/shape/vocabulary/tools": list{"b", "a"}}},
+	{"all-fields.observation.json", "observation/help", "/shape/vocabulary/help", object{"/shape/vocabulary/help": list{object{"command": "", "flags": list{}}}}},
+	{"spec-example.observation.json", "observation/help", "/shape/vocabulary/help/0/flags", helpPages(list{object{"command": "", "flags": list{object{"flag": "--b"}, object{"flag": "--a"}}}})},
+	{"spec-example.observation.json", "observation/help", "/shape/vocabulary/help/0/flags/1", helpPages(list{object{"command": "", "flags": list{object{"flag": "--a"}, object{"flag": "--a"}}}})},
+	{"spec-example.observation.json", "observation/help", "/shape/vocabulary/help/0/flags", helpPages(list{object{"command": "", "unavailable": true, "flags": list{object{"flag": "--a"}}}})},
+	{"spec-example.observation.json", "observation/help", "/shape/vocabulary/help/1", helpPages(list{object{"command": "x", "flags": list{}}, object{"command": "x", "flags": list{}}})},
+	{"spec-example.observation.json", "schema/pattern", "/shape/vocabulary/help/0/flags/0/flag", helpPages(list{object{"command": "", "flags": list{object{"flag": "a text"}}}})},
 	{"all-fields.observation.json", "observation/golden", "/parser_replay/golden", object{"/parser_replay/status": "compatible"}},
 	{"spec-example.observation.json", "observation/golden", "/parser_replay/golden", object{"/parser_replay/status": gone{}}},
 	{"spec-example.observation.json", "observation/golden", "/parser_replay/golden", object{"/parser_replay/golden": "goldens/reference/json-event-stream/sha256-" + strings.Repeat("0", 64) + ".events.json"}},
@@ -153,6 +159,14 @@ var brokenRules = []struct {
 	{"all-fields.script.json", "probe/step", "/steps/0", object{"/steps/0": object{}}},
 	{"all-fields.probe.json", "probe/repeat", "/script/steps/0/repeat", object{"/script/steps/0/repeat": true}},
 	{"all-fields.script.json", "probe/text", "/steps/0/text", object{"/steps/0/text": list{" "}}},
+}
+
+// helpPages makes an observation one of a help command.
+func helpPages(pages list) object {
+	return object{
+		"/command/mode": "help", "/protocol_family": "plain/v1", "/shape/vocabulary": object{"help": pages}, "/parser_replay": gone{},
+		"/shape/path": "shapes/plain/sha256-f58940a313992e6838ac3fc1f2356916cf8b53c42920a3f59cabc510f1236ec9.shape.json",
+	}
 }
 
 func TestRules(t *testing.T) {

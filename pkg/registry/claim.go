@@ -129,8 +129,5 @@ func ObservedMode(c *Catalog, o contract.Observation) contract.ModeID {
 	if o.Command.Mode != "" {
 		return o.Command.Mode
 	}
-	if p, ok := c.Probes[o.Probe]; ok && p.Expected != nil && (p.Expected.Kind == "version" || p.Expected.Kind == "help") {
-		return contract.ModeID(p.Expected.Kind)
-	}
-	return ""
+	return c.Probes[o.Probe].ImplicitMode()
 }

@@ -34,6 +34,9 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	if id == contract.ModeVersion {
 		return Mode{ID: id, Family: contract.FamilyPlain, Transport: contract.TransportPlain, Stdin: contract.StdinNone, Argv: a.VersionProbe.Argv, TextEvent: "version_reported"}, nil
 	}
+	if id == contract.ModeHelp {
+		return Mode{ID: id, Family: contract.FamilyPlain, Transport: contract.TransportPlain, Stdin: contract.StdinNone, Argv: HelpCommands(a)[0].Argv, TextEvent: "init_or_status"}, nil
+	}
 	src, err := findMode(a, id, version)
 	if err != nil {
 		return Mode{}, err
@@ -65,6 +68,14 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	return m, err
 }
 
+// HelpCommands are the help pages of an agent; one that declares none is asked with --help.
+func HelpCommands(a contract.Agent) []contract.HelpCommand {
+	if len(a.Help) == 0 {
+		return []contract.HelpCommand{{Argv: []string{"--help"}}}
+	}
+	return a.Help
+}
+
 // findMode finds a mode by id; without one, the default of the release.
 func findMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion) (contract.Mode, error) {
 	var known []string
@@ -75,7 +86,7 @@ func findMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion)
 		}
 		known = append(known, string(m.ID))
 	}
-	return contract.Mode{}, &UnknownError{"mode of " + string(a.ID), string(id), append(known, string(contract.ModeVersion))}
+	return contract.Mode{}, &UnknownError{"mode of " + string(a.ID), string(id), append(known, string(contract.ModeVersion), string(contract.ModeHelp))}
 }
 
 // First is the rule of every ranged list of an agent record: the first entry whose range holds the version.
