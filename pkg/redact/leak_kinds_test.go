@@ -196,10 +196,10 @@ var writings = []struct {
 	{"json u", func(s string, _ func(string, int) string) string { return each(s, `\u%04x`) }},
 	{"c x", func(s string, _ func(string, int) string) string { return each(s, `\x%02X`) }},
 	{"base64", func(s string, r func(string, int) string) string {
-		return r(alnum, len(s)%4) + base64.StdEncoding.EncodeToString([]byte(r(lower, len(s)%3)+s))
+		return r(alnum, len(s)%4) + base64.StdEncoding.EncodeToString([]byte(r(" ;,", len(s)%3)+s))
 	}},
 	{"base64url", func(s string, r func(string, int) string) string {
-		return base64.RawURLEncoding.EncodeToString([]byte(r("?>~", 1+len(s)%3) + s + "?>"))
+		return base64.RawURLEncoding.EncodeToString([]byte(r("?>;", 1+len(s)%3) + s + "?>"))
 	}},
 	{"base64 twice", func(s string, _ func(string, int) string) string {
 		return base64.StdEncoding.EncodeToString([]byte("a " + base64.StdEncoding.EncodeToString([]byte("b "+s+" c"))))

@@ -11,6 +11,7 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 	"github.com/zricethezav/gitleaks/v8/detect"
 	"github.com/zricethezav/gitleaks/v8/logging"
+	"github.com/zricethezav/gitleaks/v8/regexp"
 )
 
 // minGitleaks is how many rules gitleaks brings at least. Fewer means that its configuration was not read.
@@ -23,9 +24,16 @@ const margin = 256
 // and its pattern is the slowest of all, so it alone gets a test ahead of it.
 const genericRule = "generic-api-key"
 
-// addGitleaks adds the default rules of gitleaks. Three things differ from its own detector, all to fail closed:
+// strictEnd is how most patterns of gitleaks end: a quote, a blank or the end must follow. openEnd stands in its place.
+const (
+	strictEnd = "(?:[\\x60'\"\\s;]|\\\\[nr]|$)"
+	openEnd   = "(?:[^A-Za-z0-9_]|$)"
+)
+
+// addGitleaks adds the default rules of gitleaks. Four things differ from its own detector, all to fail closed:
 // its global allow-list is left out (it passes any value that contains "false", and home paths), a rule that is
-// bound to a file name applies to all text, and the comment "gitleaks:allow" is ignored.
+// bound to a file name applies to all text, the comment "gitleaks:allow" is ignored, and a value may be followed by
+// anything that cannot belong to it, such as the "&" of a query string.
 func addGitleaks(add func(m matcher, keywords []string)) error {
 	// Its log would quote findings.
 	logging.Logger = logging.Logger.Level(zerolog.Disabled)
@@ -50,6 +58,9 @@ func addGitleaks(add func(m matcher, keywords []string)) error {
 		rule := cfg.Rules[id]
 		if rule.Regex == nil {
 			continue // looks at file names only
+		}
+		if head, ok := strings.CutSuffix(rule.Regex.String(), strictEnd); ok && id != genericRule {
+			rule.Regex = regexp.MustCompile(head + openEnd)
 		}
 		keywords := rule.Keywords
 		rule.Path, rule.Keywords = nil, nil

@@ -1,5 +1,8 @@
 package scan
 
+// privateAddress is an IPv4 address of RFC 1918.
+const privateAddress = `(?:10\.[0-9]{1,3}|192\.168|172\.(?:1[6-9]|2[0-9]|3[01]))\.[0-9]{1,3}\.[0-9]{1,3}`
+
 // addressRules find addresses that carry a secret or name an account.
 var addressRules = []Rule{
 	{
@@ -47,6 +50,16 @@ var addressRules = []Rule{
 		Except:   variable,
 		Match:    []string{"X-aws-ec2-metadata-token: FAKEfake0==", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=/v2/fake"},
 		NoMatch:  []string{"X-aws-ec2-metadata-token: <token>", "X-aws-ec2-metadata-token-ttl-seconds: 60"},
+	},
+	{
+		ID:       "scan/private-address",
+		Purpose:  "An address in a private network, or a cloud host's name made of one.",
+		Keywords: []string{"10.", "192.168.", "172.", "ip-10-", "ip-172-", "ip-192-168-"},
+		// Four numbers may also be a version, so a bare address needs a port, a mask, a user or a scheme around it.
+		Pattern: `(?i)(?:(?:://|@|\bhost[=: ]{1,3}"?)(` + privateAddress + `)(?:[^0-9.]|\.?$)|(?:^|[^0-9.A-Za-z-])(` + privateAddress + `(?::[0-9]{2,5}|/[0-9]{1,2}))(?:[^0-9.]|$)` +
+			`|\bip-(?:10|172|192)-[0-9]{1,3}-[0-9]{1,3}-[0-9]{1,3}\b)`,
+		Match:   []string{"http://10.1.2.3/", "10.20.30.40:8080", "deploy@192.168.1.20", "dial tcp 172.16.0.9:443", "ip-10-0-0-5.ec2.internal", "10.0.0.0/8"},
+		NoMatch: []string{"http://127.0.0.1:8080/", "10.1.2.3", "version 10.20.30.40-beta", "172.217.1.1:443", "192.169.1.1:80", "110.1.2.3:80", "ip-address"},
 	},
 	{
 		ID:       "scan/email",

@@ -58,6 +58,15 @@ var keyRules = []Rule{
 		NoMatch:  []string{"Authorization: Bearer <token>", "Authorization: Bearer $TOKEN", `"authorization":"<token>"`, "authorization required"},
 	},
 	{
+		ID:       "scan/cookie",
+		Purpose:  "A cookie header with a value.",
+		Keywords: []string{"cookie"},
+		Pattern:  `(?i)\b(?:set-)?cookie["']?\s{0,8}[:=]\s{0,8}["']?[A-Za-z0-9_.$-]{1,64}=([^\s"'<>;,\\]{8,})`,
+		Except:   variable,
+		Match:    []string{"Cookie: session=FAKE0fake", `"set-cookie":"__Host-sid=fake-0123456789; Path=/"`, "cookie: a.b=FAKEfake%3D"},
+		NoMatch:  []string{"Cookie: session=<token>", "cookie=1", "Set-Cookie: theme=dark", "cookies are required", "Cookie: $COOKIE_HEADER"},
+	},
+	{
 		ID:       "scan/bearer",
 		Purpose:  "A bearer token without its header's name.",
 		Keywords: []string{"bearer"},
