@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	leaks    = flag.Int("leaks", 1500, "how many secrets TestLeak plants")
+	leaks    = flag.Int("leaks", 800, "how many secrets TestLeak plants")
 	leakSeed = flag.Uint64("leakseed", 1, "seed of TestLeak")
 )
 
