@@ -73,28 +73,6 @@ func TestResponsesParse(t *testing.T) {
 	}
 }
 
-func FuzzResponsesParse(f *testing.F) {
-	f.Add([]byte(modelRequest(`{"type":"function","name":"run"}`, `{"type":"namespace","name":"g","tools":[{"type":"custom","name":"s"}]}`)))
-	f.Add([]byte(`{"model":"m","input":"x","tools":[null,1]}`))
-	f.Add([]byte(`{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"custom","name":"run"}]}]}`))
-	f.Add([]byte(`{"model":"m","input":null,"tools":{"type":"namespace"}}`))
-	f.Add([]byte(strings.Repeat(`{"model":"m","input":0,"tools":[{"type":"namespace","tools":[`, 50)))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		req, err := openaiResponses{}.parse(head{}, body)
-		if err != nil {
-			return
-		}
-		if req.model == "" {
-			t.Error("a request without model was accepted")
-		}
-		for _, tool := range req.offered {
-			if c := choose([]contract.Tool{{Name: tool.listed()}}, req.offered, strings.NewReplacer()); c != nil && c.tool.kind != toolFunction && c.tool.kind != toolShell {
-				t.Errorf("a tool of kind %d was chosen without input", c.tool.kind)
-			}
-		}
-	})
-}
-
 func FuzzDecodeBody(f *testing.F) {
 	for _, encoding := range []string{"", "gzip", "zstd", "br"} {
 		f.Add(encoding, []byte(modelRequest()))
