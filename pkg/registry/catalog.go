@@ -113,6 +113,10 @@ func loadProbe(fsys fs.FS, id string) (contract.Probe, contract.Problems, error)
 		case **contract.Script:
 			*into, found = decodePart[contract.Script](kind, file, data)
 		case *string:
+			if !utf8.Valid(data) {
+				found = contract.Problems{{File: file, Rule: "probe/text", Message: "the file is not UTF-8 text", Remedy: "write it in UTF-8"}}
+				break
+			}
 			*into = string(data)
 		}
 		problems = append(problems, found...)

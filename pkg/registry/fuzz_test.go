@@ -69,6 +69,13 @@ func again[T any](t *testing.T, kind contract.Kind, record T) {
 	}
 }
 
+func TestPromptIsText(t *testing.T) {
+	_, problems, err := loadProbe(fstest.MapFS{"p/prompt.md": {Data: []byte("half \xc3")}, "p/env-policy.json": {Data: []byte("{}")}}, "p")
+	if err != nil || len(problems) != 1 || problems[0].Rule != "probe/text" || problems[0].File != "probes/p/prompt.md" {
+		t.Errorf("got %v, %v", problems, err)
+	}
+}
+
 // FuzzProbe holds that the files of a probe are refused, or make a probe whose texts can be published.
 func FuzzProbe(f *testing.F) {
 	probes, err := filepath.Glob("../../probes/*")
