@@ -160,6 +160,7 @@ func (c *Capturer) ready(ctx context.Context, t Target) (executable, error) {
 		return exe, nil
 	}
 	exe, err := c.executable(ctx, t)
+	exe = exe.stamped()
 	if err == nil {
 		err = c.checkVersion(ctx, t, exe)
 	}

@@ -43,7 +43,7 @@ const fakeRecord = `{
   }]
 }`
 
-func fakeTarget(t *testing.T, prompt string) Target {
+func fakeTarget(t testing.TB, prompt string) Target {
 	t.Helper()
 	agent, problems := contract.Decode[contract.Agent](contract.KindAgent, "agents/fake.json", []byte(fakeRecord))
 	if len(problems) > 0 {
@@ -63,7 +63,7 @@ func fakeTarget(t *testing.T, prompt string) Target {
 	}
 }
 
-func newCapturer(t *testing.T, isolate bool) *Capturer {
+func newCapturer(t testing.TB, isolate bool) *Capturer {
 	t.Helper()
 	return &Capturer{
 		Catalog:  &registry.Catalog{},

@@ -25,6 +25,20 @@ type executable struct {
 	readable []string
 	hash     contract.Hash
 	install  contract.Install
+	stamps   map[string]string // of the files that run, when their hashes were known
+}
+
+// settled is how old the last change of a file must be for a stamp: two changes within one tick of the file system's
+// clock look like one. A variable for the test.
+var settled = time.Second
+
+// stamped notes the state of the files before they run.
+func (e executable) stamped() executable {
+	e.stamps = map[string]string{e.bin: stamp(e.bin)}
+	if e.runtime != nil {
+		e.stamps[e.runtime.Bin] = stamp(e.runtime.Bin)
+	}
+	return e
 }
 
 // with adds what starts a script; nil leaves an executable as it is.
@@ -132,6 +146,9 @@ func (e executable) unchanged() error {
 		before[e.runtime.Bin] = e.runtime.Record.BinarySHA256
 	}
 	for path, want := range before {
+		if s := stamp(path); s != "" && s == e.stamps[path] {
+			continue
+		}
 		hash, err := upstream.HashFile(path)
 		if err != nil {
 			return fmt.Errorf("hashing the executable after the run: %w", err)

@@ -86,9 +86,25 @@ func fakeAgent(verb string, args []string) {
 				return
 			}
 		}
+	case "burn":
+		burn()
+		talk(baseURL)
 	case "daemon":
 		daemon()
 		talk(baseURL)
+	}
+}
+
+// burn works for about a second and prints on the way what an agent may print in that time.
+func burn() {
+	x := uint64(88172645463325252)
+	for i := range 100 {
+		for range 6_000_000 {
+			x ^= x << 13
+			x ^= x >> 7
+			x ^= x << 17
+		}
+		fmt.Printf(`{"type":"text","text":"step %d %s","n":%d}`+"\n", i, strings.Repeat("words ", 200), x%1000)
 	}
 }
 
