@@ -86,8 +86,8 @@ func confirmWith(rule config.Rule) func(text []byte, start, end int) bool {
 	}
 }
 
-// wellFormed returns text, or a copy of the same length with blanks for invalid UTF-8: RE2 lets no character
-// class match an invalid byte, so a secret behind one would go unseen.
+// wellFormed returns text, or a copy of the same length with blanks for invalid UTF-8: engines differ in whether a character
+// class matches an invalid byte, and a secret behind one must not go unseen.
 func (p *pass) wellFormed(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text
