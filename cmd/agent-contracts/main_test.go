@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"filippo.io/age"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/open-design/agent-cli-contracts/internal/fakeagent"
@@ -40,8 +41,25 @@ func TestScripts(t *testing.T) {
 			os.CopyFS(env.WorkDir, os.DirFS("../../pkg/replay/testdata/checkout")),
 			os.CopyFS(filepath.Join(env.WorkDir, "registry", "schemas"), os.DirFS("../../registry/schemas")),
 			library(env.WorkDir),
+			keys(env.WorkDir),
 		)
 	}})
+}
+
+// keys writes two pairs of age keys, which no file of a repository should hold: NAME.txt is private, NAME.pub public.
+func keys(dir string) error {
+	for _, name := range []string{"maintainer", "stranger"} {
+		id, err := age.GenerateX25519Identity()
+		if err == nil {
+			err = errors.Join(
+				os.WriteFile(filepath.Join(dir, name+".txt"), []byte(id.String()+"\n"), 0o600),
+				os.WriteFile(filepath.Join(dir, name+".pub"), []byte(id.Recipient().String()+"\n"), 0o600))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // library copies what a package needs besides the registry: the consumer library and the license.

@@ -13,7 +13,10 @@ import (
 	"runtime"
 	"time"
 
+	"filippo.io/age"
+
 	"github.com/open-design/agent-cli-contracts/pkg/capture"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/rawbundle"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact"
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
@@ -87,6 +90,8 @@ type Stage struct {
 	Checkout *registry.Checkout
 	NPM      *upstream.NPM
 	Platform contract.Platform
+	// Recipients can open raw bundles.
+	Recipients []age.Recipient
 }
 
 // Open opens the checkout and the cache.
@@ -95,8 +100,13 @@ func Open(env Env, dirs Dirs) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	recipients, err := rawbundle.Recipients(filepath.Join(dirs.Checkout, rawbundle.RecipientsFile))
+	if err != nil {
+		return nil, errors.Join(err, checkout.Tree.Close())
+	}
 	return &Stage{
-		Env: env, Dirs: dirs, Checkout: checkout, NPM: &upstream.NPM{CacheDir: filepath.Join(dirs.Cache, "installs")},
+		Recipients: recipients,
+		Env:        env, Dirs: dirs, Checkout: checkout, NPM: &upstream.NPM{CacheDir: filepath.Join(dirs.Cache, "installs")},
 		Platform: contract.PlatformOf(runtime.GOOS, runtime.GOARCH),
 	}, nil
 }
@@ -213,6 +223,7 @@ func (s *Stage) capturer(raw string, noIsolation bool) *capture.Capturer {
 	return &capture.Capturer{
 		Catalog: s.Checkout.Catalog, Base: s.Checkout.Tree, Derive: s.derive, Installer: s.NPM, Platform: s.Platform, Runner: s.runner(), WorkflowRunURL: s.workflowURL(), ToolVersion: ToolVersion,
 		Known: s.known(), Now: s.Now, Random: s.Random, Temp: os.TempDir(), Out: s.Out, Raw: raw, Getenv: s.Getenv, Isolate: !noIsolation, Progress: s.Progress,
+		Recipients: s.Recipients, Failed: s.alert,
 	}
 }
 

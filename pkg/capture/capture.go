@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"filippo.io/age"
+
+	"github.com/open-design/agent-cli-contracts/pkg/capture/rawbundle"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 	"github.com/open-design/agent-cli-contracts/pkg/redact"
@@ -25,7 +28,7 @@ type Installer interface {
 	Runtime(ctx context.Context, runtime contract.Runtime, platform contract.Platform) (*upstream.Runtime, error)
 }
 
-// Capturer holds what all captures of a process share. Every field but Progress and Raw is required. It is not safe for
+// Capturer holds what all captures of a process share. Required are all fields but Progress, Raw, Recipients and Failed. It is not safe for
 // concurrent use.
 type Capturer struct {
 	Catalog *registry.Catalog
@@ -48,6 +51,10 @@ type Capturer struct {
 	Temp, Out string
 	// Raw, when set, is a folder that keeps the raw bundle in the clear, because somebody asked for it by name.
 	Raw string
+	// Recipients can open raw bundles. Every kept run is encrypted to them; without any, raw transcripts are discarded.
+	Recipients []age.Recipient
+	// Failed is told of a run that redaction stopped.
+	Failed func(FailureRecord)
 	// Getenv reads this process's environment, for the names that an agent passes through.
 	Getenv func(string) string
 	// Isolate puts the child into namespaces of its own.
@@ -105,6 +112,8 @@ type run struct {
 	events    []protocol.Event
 	help      []contract.HelpPage
 	findings  []string
+	place     place
+	bundle    string // file name of the encrypted raw bundle, empty without
 }
 
 func (r *run) close() {
@@ -139,6 +148,9 @@ func (c *Capturer) Capture(ctx context.Context, t Target) (*Result, error) {
 		return nil, err
 	}
 	if err := exe.unchanged(); err != nil {
+		return nil, err
+	}
+	if err := c.encryptRaw(first); err != nil {
 		return nil, err
 	}
 	return c.write(first, signatures)
@@ -243,7 +255,8 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 	if err != nil {
 		return nil, err
 	}
-	if err := c.judge(r, place{cwd: folder.cwd, home: folder.home, scanner: scanner}); err != nil {
+	r.place = place{cwd: folder.cwd, home: folder.home, scanner: scanner}
+	if err := c.judge(r); err != nil {
 		return nil, c.private(r, err)
 	}
 	return r, nil
@@ -265,6 +278,30 @@ func (c *Capturer) keepRaw(r *run) error {
 		c.progress("raw bundle kept in %s: it is not redacted; do not share it", name)
 	}
 	return err
+}
+
+// retentionDays is how long a raw bundle is kept: the workflow's artifacts end then.
+const retentionDays = 30
+
+// encryptRaw keeps the raw transcript for the maintainers, who alone can read it.
+func (c *Capturer) encryptRaw(r *run) error {
+	if len(c.Recipients) == 0 {
+		if r.backend == contract.BackendLive {
+			c.progress("the raw transcript is discarded: %s names no recipient", rawbundle.RecipientsFile)
+		}
+		return nil
+	}
+	h := rawbundle.Header{
+		Agent: r.target.Agent.ID, Version: r.target.Version, Platform: c.Platform, Mode: r.mode.ID, Probe: r.target.Probe.ID, At: contract.At(r.at),
+		Cwd: r.place.cwd, Home: r.place.home, Offered: r.driven.report.Offered,
+	}
+	name, err := rawbundle.Write(filepath.Join(c.Out, "private"), h, r.driven.raw, c.Recipients)
+	if err != nil {
+		return err
+	}
+	r.bundle = filepath.Base(name)
+	c.progress("raw transcript encrypted to %d recipients: %s", len(c.Recipients), name)
+	return nil
 }
 
 // KeepRaw writes a raw bundle into a folder, under its hash, for somebody who asked for that by name.

@@ -24,12 +24,12 @@ type place struct {
 }
 
 // judge takes a recorded run through redaction, normalization and the probe's expectations.
-func (c *Capturer) judge(r *run, at place) error {
+func (c *Capturer) judge(r *run) error {
 	policy, err := c.Catalog.Policy(r.target.Agent, r.mode, r.target.Version, r.target.Probe)
 	if err != nil {
 		return err
 	}
-	policy.Cwd, policy.Home, policy.Scanner = []string{at.cwd}, []string{at.home}, at.scanner
+	policy.Cwd, policy.Home, policy.Scanner = []string{r.place.cwd}, []string{r.place.home}, r.place.scanner
 	policy.Vocabulary = append(policy.Vocabulary, r.driven.report.Offered...)
 	if r.sanitized, err = redact.Redact(r.driven.raw, policy, c.Temp); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (c *Capturer) judge(r *run, at place) error {
 	for _, v := range r.shape.Violations {
 		r.findings = append(r.findings, "violation: "+v)
 	}
-	if err := c.scanHelp(r.help, at.scanner); err != nil {
+	if err := c.scanHelp(r.help, r.place.scanner); err != nil {
 		return err
 	}
 	return expect(r)
@@ -85,23 +85,36 @@ func expect(r *run) error {
 	return &ExpectationError{Probe: r.target.Probe.ID, Missing: missing, Seen: names, Exit: r.shape.Shape.Exit}
 }
 
-// private writes the failure record of a run that redaction stopped: rule and place, never a value.
+// FailureRecord is what is kept, privately, of a run that redaction stopped: rule and place, never a value.
+type FailureRecord struct {
+	Agent    contract.AgentID    `json:"agent"`
+	Version  contract.CLIVersion `json:"cli_version"`
+	Platform contract.Platform   `json:"platform"`
+	Mode     contract.ModeID     `json:"mode"`
+	Probe    contract.ProbeID    `json:"probe"`
+	At       contract.Timestamp  `json:"captured_at"`
+	Raw      contract.Hash       `json:"raw_client_transcript_sha256"`
+	Verdict  string              `json:"verdict"`
+	Failure  *redact.Failure     `json:"failure"`
+	// Bundle is the file beside this one that holds the raw transcript, encrypted; empty when it was discarded.
+	Bundle string `json:"raw_bundle,omitempty"`
+}
+
+// private writes the failure record of a run that redaction stopped.
 func (c *Capturer) private(r *run, err error) error {
 	var failure *redact.Failure
 	if !errors.As(err, &failure) {
 		return err
 	}
-	record := struct {
-		Agent    contract.AgentID    `json:"agent"`
-		Version  contract.CLIVersion `json:"cli_version"`
-		Platform contract.Platform   `json:"platform"`
-		Mode     contract.ModeID     `json:"mode"`
-		Probe    contract.ProbeID    `json:"probe"`
-		At       contract.Timestamp  `json:"captured_at"`
-		Raw      contract.Hash       `json:"raw_client_transcript_sha256"`
-		Verdict  string              `json:"verdict"`
-		Failure  *redact.Failure     `json:"failure"`
-	}{r.target.Agent.ID, r.target.Version, c.Platform, r.mode.ID, r.target.Probe.ID, contract.At(r.at), r.driven.raw.Hash(), "redaction_failed", failure}
+	if berr := c.encryptRaw(r); berr != nil {
+		err = errors.Join(err, berr)
+	}
+	record := FailureRecord{
+		r.target.Agent.ID, r.target.Version, c.Platform, r.mode.ID, r.target.Probe.ID, contract.At(r.at), r.driven.raw.Hash(), "redaction_failed", failure, r.bundle,
+	}
+	if c.Failed != nil {
+		c.Failed(record)
+	}
 	data, merr := json.MarshalIndent(record, "", "  ")
 	if merr != nil {
 		return errors.Join(err, merr)
@@ -126,7 +139,7 @@ func (c *Capturer) observation(r *run, runs int) (contract.Observation, contract
 			Ambient: r.shape.Ambient, Violations: r.shape.Violations,
 		},
 	}
-	if c.Raw != "" {
+	if r.bundle != "" {
 		o.Capture.RawArtifactVisibility = contract.RawPrivate
 	}
 	if h, ok := r.driven.raw.StreamHash(contract.Stdout); ok {
@@ -148,6 +161,9 @@ func (c *Capturer) observation(r *run, runs int) (contract.Observation, contract
 		WorkflowRunURL: c.WorkflowRunURL, Runner: c.Runner, BinarySHA256: o.Install.BinarySHA256,
 		Versions:  contract.ToolVersions{Tool: c.ToolVersion, Normalizer: shape.NormalizerVersion, Redaction: redact.Version, Dialect: dialect},
 		Isolation: r.driven.isolation, ModelRequests: r.driven.report.Requests, RunCount: runs, RedactionChecked: true,
+	}
+	if r.bundle != "" {
+		e.RetentionDays = retentionDays
 	}
 	return o, e, nil
 }

@@ -54,8 +54,12 @@ func (c *Capturer) Import(ctx context.Context, t Target, rec Recorded) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	if err := c.judge(r, place{cwd: rec.Cwd, home: rec.Home, scanner: scanner}); err != nil {
+	r.place = place{cwd: rec.Cwd, home: rec.Home, scanner: scanner}
+	if err := c.judge(r); err != nil {
 		return nil, c.private(r, err)
+	}
+	if err := c.encryptRaw(r); err != nil {
+		return nil, err
 	}
 	return c.write(r, 1)
 }
