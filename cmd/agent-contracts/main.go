@@ -42,7 +42,8 @@ type cli struct {
 	Publish  publishCmd  `cmd:"" help:"Build and verify the npm package of the registry."`
 	Verify   verifyCmd   `cmd:"" help:"Hash a package again and hold it against its manifest, offline."`
 
-	Raw rawCmd `cmd:"" help:"Open and check encrypted raw bundles: for maintainers."`
+	Status statusCmd `cmd:"" help:"What this machine can do."`
+	Raw    rawCmd    `cmd:"" help:"Open and check encrypted raw bundles: for maintainers."`
 
 	Matrix    matrixCmd    `cmd:"" help:"Regenerate the support matrix and the index of agents."`
 	Validate  validateCmd  `cmd:"" help:"Check a registry tree: everything that a merge would be refused for."`

@@ -114,3 +114,11 @@ func (f free) shrunk(start free, limit int64) bool {
 	}
 	return false
 }
+
+// Free is the room for a user's files where dir lies, in bytes; -1 when the system does not tell.
+func Free(dir string) int64 {
+	if f := freeOf([]string{dir}); len(f) == 1 && f[0].all > 0 {
+		return f[0].bytes
+	}
+	return -1
+}
