@@ -40,8 +40,11 @@ func (p Policy) Format(f fmt.State, _ rune) {
 type Failure struct {
 	// Rule is an id such as structure/undeclared-map or scan/canary.
 	Rule string `json:"rule"`
-	// Entry is the number of the transcript entry, counted from 1.
+	// Entry is the number of the transcript entry, counted from 1. Zero means that the value was found elsewhere: in what the
+	// run told the model server, or in File.
 	Entry int `json:"entry"`
+	// File is the record, relative to the public tree, that would have held the value.
+	File string `json:"file,omitempty"`
 	// Path is the JSON path inside the frame where one is known.
 	Path string `json:"path,omitempty"`
 	// Remedy says what a maintainer can do.
@@ -49,11 +52,17 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string {
-	where := fmt.Sprintf("entry %d", f.Entry)
-	if f.Path != "" {
-		where += " at " + f.Path
+	var where []string
+	if f.Entry > 0 {
+		where = append(where, fmt.Sprintf("entry %d", f.Entry))
 	}
-	return fmt.Sprintf("redaction failed: %s: %s; %s", f.Rule, where, f.Remedy)
+	if f.File != "" {
+		where = append(where, f.File)
+	}
+	if f.Path != "" {
+		where = append(where, "at "+f.Path)
+	}
+	return fmt.Sprintf("redaction failed: %s: %s; %s", f.Rule, strings.Join(where, " "), f.Remedy)
 }
 
 // LiteralsOf collects the published texts of a probe.

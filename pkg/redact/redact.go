@@ -29,6 +29,7 @@ type redactor struct {
 	ordered  bool    // the line that is being sanitized depends on what came before it
 	repeats  repeats
 	words    words
+	sample   []byte // the first line that passed both gates
 }
 
 func newRedactor(p Policy) (*redactor, error) {
@@ -311,6 +312,9 @@ func (r *redactor) scan(text []byte) error {
 	if hits := r.policy.Scanner.Line(text); len(hits) > 0 {
 		return r.fail("scan/"+hits[0].Rule, r.place(text), "sanitized text still matches a secret rule: tighten the dialect or the templates that let it through")
 	}
+	if len(r.sample) == 0 && len(text) <= maxRepeatLine {
+		r.sample = append(r.sample, text...)
+	}
 	return nil
 }
 
@@ -334,7 +338,11 @@ func (r *redactor) place(text []byte) string {
 
 // alive proves that the scanner would have seen something.
 func (r *redactor) alive() error {
-	if err := r.policy.Scanner.Alive(); err != nil {
+	err := r.policy.Scanner.Alive()
+	if err == nil {
+		err = r.policy.Scanner.AliveIn(r.sample)
+	}
+	if err != nil {
 		return fmt.Errorf("redact: the scanner does not fire, so a clean result proves nothing: %w", err)
 	}
 	return nil

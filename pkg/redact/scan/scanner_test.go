@@ -184,6 +184,20 @@ func TestAlive(t *testing.T) {
 	}
 }
 
+func TestAliveIn(t *testing.T) {
+	s := newScanner(t, Config{Canaries: []string{fakeCanary}, Known: []Known{{Value: "fakeuser", Kind: "user", TokenOnly: true}}})
+	for _, text := range []string{"", "<text>\n", cleanText} {
+		if err := s.AliveIn([]byte(text)); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	deaf := newScanner(t, Config{Canaries: []string{fakeCanary}})
+	deaf.exact.trie = nil
+	if err := deaf.AliveIn([]byte(cleanText)); err == nil || !strings.Contains(err.Error(), "canary/0") || strings.Contains(err.Error(), fakeCanary) {
+		t.Errorf("a scanner that finds no canary: %v", err)
+	}
+}
+
 func TestAliveNamesDeadRules(t *testing.T) {
 	s := newScanner(t, Config{Canaries: []string{fakeCanary}})
 	rules := *s.rules
