@@ -256,7 +256,14 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 		return nil, err
 	}
 	r.place = place{cwd: folder.cwd, home: folder.home, scanner: scanner}
-	if err := c.judge(r); err != nil {
+	err = vetNames(r.driven.report, scanner)
+	if err == nil {
+		err = checkRequests(t, mode, r.driven)
+	}
+	if err == nil {
+		err = c.judge(r)
+	}
+	if err != nil {
 		return nil, c.private(r, err)
 	}
 	return r, nil

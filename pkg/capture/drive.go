@@ -62,21 +62,14 @@ func (c *Capturer) drive(ctx context.Context, f *folder, t Target, mode registry
 		}
 		server, err := modelserver.New(modelserver.Config{
 			Script: *t.Probe.Script, Tools: mode.Tools, Side: mode.Side, Vars: map[string]string{"cwd": f.cwd, "home": f.home}, Dialect: api.Dialect, Model: api.Model,
-			Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canary,
+			Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canaries[canaryModelServer],
 		})
 		if err != nil {
 			return nil, fmt.Errorf("the scripted model server: %w", err)
 		}
 		o.server = server
 	}
-	d, err := c.spawn(ctx, f, t, mode, exe, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkRequests(t, mode, d); err != nil {
-		return nil, errors.Join(err, d.raw.Close())
-	}
-	return d, nil
+	return c.spawn(ctx, f, t, mode, exe, o)
 }
 
 func limits(p contract.Probe) protocol.Limits {
@@ -93,9 +86,10 @@ func limits(p contract.Probe) protocol.Limits {
 	return protocol.Limits{Total: seconds(l.Total, 120), FirstByte: seconds(l.FirstByte, 60), Inactivity: seconds(l.Inactivity, 60), MaxOutput: maxOutput}
 }
 
-// checkRequests refuses a run whose output cannot be about the script.
+// checkRequests refuses a run whose output cannot be about the script. It names what the CLI offered, so the names must
+// have passed vetNames.
 func checkRequests(t Target, mode registry.Mode, d *driven) error {
-	if mode.ID == contract.ModeVersion {
+	if mode.ID == contract.ModeVersion || mode.ID == contract.ModeHelp {
 		return nil
 	}
 	for _, f := range d.report.Findings {
@@ -118,7 +112,7 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 	}
 	box, err := isolation.Open(ctx, isolation.Options{
 		Enabled: c.Isolate, Readable: exe.readable, Writable: []string{f.home, f.tmp, f.cwd}, Private: c.privateFolders(), Limits: runLimits,
-		OwnSandbox: mode.OwnSandbox,
+		OwnSandbox: mode.OwnSandbox, HostName: f.canaries[canaryHostName],
 	})
 	if err != nil {
 		return nil, isolationHint(err)
@@ -304,6 +298,9 @@ func startError(command isolation.Command, err error) error {
 		return fmt.Errorf("starting %s: the file, or the interpreter that it names, does not exist for the child", name)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("starting %s: the child's user may not execute it: make it readable and executable for others (chmod o+rx)", name)
+	}
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err // the path may name a person
 	}
 	return fmt.Errorf("starting %s: it is not a program for this machine: %w", name, err)
 }

@@ -198,7 +198,15 @@ func (c *Capturer) askVersion(ctx context.Context, t Target, exe executable) (_ 
 	if d.stop.Timeout() {
 		return "", fmt.Errorf("asking for the version: no end within 60 seconds: %w", &VersionError{Asked: t.Version})
 	}
-	return reportedVersion(d.raw, t.Agent.VersionProbe.Pattern)
+	got, err := reportedVersion(d.raw, t.Agent.VersionProbe.Pattern)
+	if err != nil {
+		return "", err
+	}
+	scanner, err := c.scanner(f)
+	if err != nil || len(scanner.Scan([]byte(got))) > 0 {
+		return "", err // messages quote a version: one that holds more than that is none
+	}
+	return got, nil
 }
 
 // reportedVersion finds the version token in the output: standard output first, then error, as some CLIs print it there.

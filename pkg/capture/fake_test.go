@@ -40,12 +40,20 @@ func fakeAgent(verb string, args []string) {
 		}
 		return
 	}
+	if verb == "fake-version" && len(args) > 0 {
+		fmt.Println("fake-cli 1.2.3-" + os.Getenv("PRIVATE_NOTE"))
+		return
+	}
 	if verb == "fake-version" {
 		fmt.Println("fake-cli 1.2.3")
 		return
 	}
 	baseURL, prompt := args[0], args[1]
 	fmt.Println(`{"type":"start","session_id":"s-` + fmt.Sprint(os.Getpid()) + `"}`)
+	if where, ok := strings.CutPrefix(prompt, "leak at "); ok {
+		leakAt(where, baseURL)
+		return
+	}
 	switch prompt {
 	case "talk":
 		talk(baseURL)

@@ -20,9 +20,21 @@ import (
 // enter. Everything goes when the run is over.
 type folder struct {
 	root, home, tmp, cwd, private string
-	// canary is planted wherever the child could pick up what must not be published; secret is the dummy credential.
-	canary, secret, prefix string
+	// canaries are planted wherever the child could pick up what must not be published; secret is the dummy credential.
+	canaries       [canaryCount]string
+	secret, prefix string
 }
+
+// Where canaries are planted. The scanner's rule canary/N names one by its number here.
+const (
+	canaryEnvironment = iota
+	canaryHome
+	canaryGit
+	canaryWorkspace
+	canaryModelServer // request ids in headers, and all ids of answers
+	canaryHostName    // in a box
+	canaryCount
+)
 
 func (c *Capturer) newFolder() (*folder, error) {
 	root, err := os.MkdirTemp(c.Temp, "agent-contracts-")
@@ -42,10 +54,15 @@ func (c *Capturer) newFolder() (*folder, error) {
 		*part.path = filepath.Join(root, part.name)
 		err = errors.Join(err, os.Mkdir(*part.path, part.mode))
 	}
-	for _, token := range []struct {
+	type token struct {
 		into   *string
 		prefix string
-	}{{&f.canary, "cnry"}, {&f.secret, "contracts-dummy-"}, {&f.prefix, ""}} {
+	}
+	tokens := []token{{&f.secret, "contracts-dummy-"}, {&f.prefix, ""}}
+	for i := range f.canaries {
+		tokens = append(tokens, token{&f.canaries[i], "cnry"})
+	}
+	for _, token := range tokens {
 		random := make([]byte, 16)
 		if _, rerr := io.ReadFull(c.Random, random); rerr != nil {
 			err = errors.Join(err, rerr)
@@ -70,9 +87,9 @@ func (f *folder) plant(p contract.Probe) error {
 	for name, content := range p.Files {
 		write(filepath.Join(f.cwd, filepath.FromSlash(name)), content)
 	}
-	write(filepath.Join(f.cwd, ".private", "note.txt"), f.canary+"\n")
-	write(filepath.Join(f.home, ".private-note"), f.canary+"\n")
-	write(filepath.Join(f.home, ".gitconfig"), "[user]\n\tname = "+f.canary+"\n\temail = "+f.canary+"@invalid.example\n")
+	write(filepath.Join(f.cwd, ".private", "note.txt"), f.canaries[canaryWorkspace]+"\n")
+	write(filepath.Join(f.home, ".private-note"), f.canaries[canaryHome]+"\n")
+	write(filepath.Join(f.home, ".gitconfig"), "[user]\n\tname = "+f.canaries[canaryGit]+"\n\temail = "+f.canaries[canaryGit]+"@invalid.example\n")
 	write(filepath.Join(f.home, "prompt.md"), p.Prompt)
 	return err
 }
@@ -142,7 +159,7 @@ func (f *folder) environment(t Target, mode registry.Mode, vars map[string]strin
 		"PATH": search, "HOME": f.home, "TMPDIR": f.tmp, "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1", "LANG": "C.UTF-8",
 		"XDG_CONFIG_HOME": filepath.Join(f.home, ".config"), "XDG_CACHE_HOME": filepath.Join(f.home, ".cache"),
 		"XDG_DATA_HOME": filepath.Join(f.home, ".local", "share"), "XDG_STATE_HOME": filepath.Join(f.home, ".local", "state"),
-		"PRIVATE_NOTE": f.canary,
+		"PRIVATE_NOTE": f.canaries[canaryEnvironment],
 	}
 	for _, name := range t.Agent.Environment.Pass {
 		if value := parent(name); value != "" {
@@ -182,5 +199,5 @@ func (f *folder) environment(t Target, mode registry.Mode, vars map[string]strin
 func (c *Capturer) scanner(f *folder) (*scan.Scanner, error) {
 	known := append(slices.Clone(c.Known),
 		scan.Known{Value: f.root, Kind: "run-folder"}, scan.Known{Value: f.secret, Kind: "secret-env"}, scan.Known{Value: f.prefix, Kind: "base-url"})
-	return scan.New(scan.Config{Canaries: []string{f.canary}, Known: known})
+	return scan.New(scan.Config{Canaries: f.canaries[:], Known: known})
 }

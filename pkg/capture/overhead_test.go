@@ -68,7 +68,7 @@ func bare(b *testing.B, c *Capturer, target Target, measure func(run func())) {
 	api, _ := registry.ModelAPI(target.Agent, target.Version)
 	server, err := modelserver.New(modelserver.Config{
 		Script: *target.Probe.Script, Tools: mode.Tools, Side: mode.Side, Vars: map[string]string{"cwd": f.cwd, "home": f.home}, Dialect: api.Dialect, Model: api.Model,
-		Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canary,
+		Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canaries[canaryModelServer],
 	})
 	check(err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -3,11 +3,14 @@ package capture
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/redact"
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/replay"
@@ -44,8 +47,8 @@ func (c *Capturer) write(r *run, runs int) (*Result, error) {
 			return nil, err
 		}
 	}
-	if err := c.check(o, e, files); err != nil {
-		return nil, err
+	if err := checkFiles(r.place.scanner, files); err != nil {
+		return nil, c.private(r, err)
 	}
 	tx, err := registry.Begin(root, fmt.Sprintf("%s-%s-%s", o.Agent, o.Capture.CapturedAt.PathStem(), r.driven.raw.Hash().FileStem()[7:19]))
 	if err != nil {
@@ -102,8 +105,8 @@ func (c *Capturer) shapeFiles(r *run, e *contract.Evidence, tree *registry.Tree,
 	return nil
 }
 
-// check validates the records and scans every file before any of them becomes public.
-func (c *Capturer) check(o contract.Observation, e contract.Evidence, files map[contract.RelPath][]byte) error {
+// checkFiles validates the records and scans every file before any of them becomes public.
+func checkFiles(scanner *scan.Scanner, files map[contract.RelPath][]byte) error {
 	var problems contract.Problems
 	for path, data := range files {
 		switch {
@@ -118,13 +121,12 @@ func (c *Capturer) check(o contract.Observation, e contract.Evidence, files map[
 	if len(problems) > 0 {
 		return fmt.Errorf("the capture made an invalid record: %w", problems)
 	}
-	scanner, err := scan.New(scan.Config{Known: c.Known})
-	if err != nil {
-		return err
-	}
-	for path, data := range files {
-		if hits := scanner.Scan(data); len(hits) > 0 {
-			return fmt.Errorf("%s: rule %s matches in a file that would become public: nothing was written", path, hits[0].Rule)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if hits := scanner.Scan(files[path]); len(hits) > 0 {
+			return &redact.Failure{
+				Rule: "scan/" + hits[0].Rule, File: string(path),
+				Remedy: "a file that would become public matches a secret rule: find out by what way the value got past the transcript",
+			}
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // initName is the argv[0] by which a program knows that it is to be the init of a box.
 const initName = "agent-contracts-box"
 
-// hostname is the same in every box, so that no transcript tells machines apart.
+// hostname is the default of Options.HostName.
 const hostname = "sandbox"
 
 // Main makes the program the init of a box when Open started it as one, and does not return then; otherwise it
@@ -81,7 +81,7 @@ func closeOnExec() {
 // answerSetup sets the box up and sends the listener, or what went wrong.
 func answerSetup(conn *net.UnixConn, s *setup) (ok bool) {
 	r := &ready{}
-	files, err := enter()
+	files, err := enter(s.HostName)
 	defer closeAll(files) // the parent has them then
 	if err == nil {
 		err = shut(s, r)
@@ -124,11 +124,11 @@ func shut(s *setup, r *ready) error {
 
 // enter makes the new namespaces usable and listens on their loopback: for the model server, and for look-ups of names
 // over UDP and TCP.
-func enter() ([]*os.File, error) {
+func enter(name string) ([]*os.File, error) {
 	if err := loopbackUp(); err != nil {
 		return nil, fmt.Errorf("bringing up loopback: %w", refusal(err))
 	}
-	if err := unix.Sethostname([]byte(hostname)); err != nil {
+	if err := unix.Sethostname([]byte(name)); err != nil {
 		return nil, fmt.Errorf("setting the host name: %w", refusal(err))
 	}
 	if err := mountsPrivate(); err != nil {

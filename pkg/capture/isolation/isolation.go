@@ -45,6 +45,10 @@ type Options struct {
 	// of the box hold all the same.
 	OwnSandbox bool
 
+	// HostName is what the child sees as the name of the machine, in a box that has namespaces. Default: the same in every
+	// box, so that no transcript tells machines apart.
+	HostName string
+
 	// Limits bound what the child and its descendants may use.
 	Limits Limits
 

@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,7 +184,7 @@ type near struct {
 func (n *namespaces) handshake(o Options, p plan) (*ready, near, error) {
 	s := &setup{
 		Drop: p.drop, Readable: toBytes(o.Readable), Writable: toBytes(o.Writable), Private: toBytes(o.Private), Limits: o.Limits,
-		OwnSandbox: o.OwnSandbox,
+		OwnSandbox: o.OwnSandbox, HostName: cmp.Or(o.HostName, hostname),
 	}
 	if err := send(n.conn, message{Setup: s}); err != nil {
 		return nil, near{}, fmt.Errorf("asking the init of the box to set it up: %w", err)

@@ -140,6 +140,14 @@ func marker(t *testing.T) string {
 	return "marker-" + strconv.Itoa(os.Getpid()) + "-" + t.Name()
 }
 
+func TestHostName(t *testing.T) {
+	out, _ := output(t, startHelper(t, openBox(t, Options{Enabled: true, HostName: "cnry-0123"}), "look"))
+	var got surroundings
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Host != "cnry-0123" {
+		t.Errorf("the child sees the host name %q (%v)", got.Host, err)
+	}
+}
+
 func TestView(t *testing.T) {
 	out, _ := output(t, startHelper(t, openBox(t, Options{Enabled: true}), "look"))
 	var got surroundings

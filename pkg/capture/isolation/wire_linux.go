@@ -34,6 +34,7 @@ type setup struct {
 	Limits   Limits
 
 	OwnSandbox bool
+	HostName   string
 }
 
 type start struct {
