@@ -173,6 +173,7 @@ func (c *Capturer) ready(ctx context.Context, t Target) (executable, error) {
 	}
 	exe, err := c.executable(ctx, t)
 	exe = exe.stamped()
+	go scan.Warm() // while the CLI runs
 	if err == nil {
 		err = c.checkVersion(ctx, t, exe)
 	}

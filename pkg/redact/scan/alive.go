@@ -29,8 +29,8 @@ type control struct{ rule, name, text string }
 
 // Alive is the positive control: it proves that a clean text gives no hit, and that the first example of each
 // rule, each canary and each known value gives one when it is put into the clean text, as it stands, inside an escaped JSON
-// string and in base64. The error lists every rule that failed; without one, "no hits" means something. A scanner does
-// not change, so it is proven once.
+// string and in base64. The error lists every rule that failed; without one, "no hits" means something. Rules and scanners do
+// not change, so each is proven once.
 func (s *Scanner) Alive() error {
 	s.proof.Do(func() { s.dead = s.prove() })
 	return s.dead
@@ -56,8 +56,40 @@ func (s *Scanner) prove() error {
 	if hits := s.Scan([]byte(cleanText)); len(hits) > 0 {
 		return fmt.Errorf("the scanner finds something in a text of placeholders (%s, %d in all): a canary or known value is too common, choose another", hits[0], len(hits))
 	}
+	dead := slices.Concat(s.rules.prove(), s.unseen(s.exact.controls()))
+	if len(dead) > 0 {
+		return fmt.Errorf("the scanner does not find its own controls, so a clean result proves nothing: %s", strings.Join(dead, ", "))
+	}
+	return nil
+}
+
+// Warm compiles and proves the rules ahead of the first scanner. A caller that waits for something else runs it beside
+// that; what is wrong with the rules, New and Alive report.
+func Warm() {
+	if rules, err := builtin(); err == nil {
+		rules.prove()
+	}
+}
+
+// prove lists the rules that do not find their own example. All scanners share them, so that one proof holds for all.
+func (r *ruleset) prove() []string {
+	r.proof.Do(func() {
+		var controls []control
+		for _, rule := range Rules() {
+			controls = append(controls, control{rule.ID, rule.ID, rule.Match[0]})
+		}
+		for _, c := range gitleaksControls {
+			controls = append(controls, control{c.rule, c.rule, c.text})
+		}
+		r.dead = newScannerOf(r, Config{}).unseen(controls)
+	})
+	return r.dead
+}
+
+// unseen lists the controls that the scanner does not find.
+func (s *Scanner) unseen(controls []control) []string {
 	var dead []string
-	for _, c := range s.controls() {
+	for _, c := range controls {
 		for _, form := range []struct {
 			name string
 			wrap func(string) string
@@ -68,22 +100,7 @@ func (s *Scanner) prove() error {
 			}
 		}
 	}
-	if len(dead) > 0 {
-		return fmt.Errorf("the scanner does not find its own controls, so a clean result proves nothing: %s", strings.Join(dead, ", "))
-	}
-	return nil
-}
-
-// controls lists what Alive injects.
-func (s *Scanner) controls() []control {
-	var all []control
-	for _, r := range Rules() {
-		all = append(all, control{r.ID, r.ID, r.Match[0]})
-	}
-	for _, c := range gitleaksControls {
-		all = append(all, control{c.rule, c.rule, c.text})
-	}
-	return append(all, s.exact.controls()...)
+	return dead
 }
 
 func inJSON(text string) string {

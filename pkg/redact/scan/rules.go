@@ -54,6 +54,8 @@ type ruleset struct {
 	trie     *ahocorasick.Trie
 	byWord   [][]int // keyword number of the automaton → matchers
 	always   []int   // matchers without keywords
+	proof    sync.Once
+	dead     []string // rules that proof found without effect
 }
 
 // builtin compiles the rules of this package and of gitleaks once per process; they cost about 0.2 s.

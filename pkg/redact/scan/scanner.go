@@ -108,10 +108,14 @@ func New(cfg Config) (*Scanner, error) {
 			return nil, fmt.Errorf("known value %d: its kind is not a word of lowercase letters, digits and hyphens: rename the kind", i)
 		}
 	}
+	return newScannerOf(rules, cfg), nil
+}
+
+func newScannerOf(rules *ruleset, cfg Config) *Scanner {
 	s := &Scanner{rules: rules, exact: newExactSet(cfg)}
 	s.lines.literal = s.exact.meetsNumbers
 	s.runs.New = func() any { return &pass{s: s} }
-	return s, nil
+	return s
 }
 
 // Scan searches one blob, or one line, in all its decoded forms. The hits are sorted by offset and rule; a rule is

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -200,14 +201,13 @@ func TestAliveIn(t *testing.T) {
 
 func TestAliveNamesDeadRules(t *testing.T) {
 	s := newScanner(t, Config{Canaries: []string{fakeCanary}})
-	rules := *s.rules
-	rules.matchers = append([]matcher(nil), s.rules.matchers...)
+	rules := &ruleset{matchers: slices.Clone(s.rules.matchers), trie: s.rules.trie, byWord: s.rules.byWord, always: s.rules.always}
 	for i, m := range rules.matchers {
 		if m.id == "scan/email" || m.id == "gitleaks/github-pat" {
 			rules.matchers[i].confirm = func([]byte, int, int) bool { return false }
 		}
 	}
-	s.rules = &rules
+	s.rules = rules
 	err := s.Alive()
 	if err == nil || !strings.Contains(err.Error(), "scan/email") || !strings.Contains(err.Error(), "gitleaks/github-pat") || strings.Contains(err.Error(), "scan/jwt") {
 		t.Errorf("got %v", err)
