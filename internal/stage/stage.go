@@ -11,6 +11,8 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"filippo.io/age"
@@ -190,6 +192,13 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 	}
 	if err := c.Prepare(ctx, capture.Target{Agent: agent, Version: version, Bin: req.Bin}); err != nil {
 		return nil, err
+	}
+	if len(req.Probes) == 0 && !strings.Contains(req.Selector, ":") {
+		probes = slices.DeleteFunc(probes, func(p contract.Probe) bool {
+			var unfit *registry.UnfitError
+			_, err := registry.ProbeMode(agent, contract.ModeID(req.Mode), version, p)
+			return errors.As(err, &unfit)
+		})
 	}
 	report := &CaptureReport{Agent: agent.ID, Version: version}
 	var unknown, found []error

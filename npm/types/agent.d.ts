@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 4e70f820610b942ea2299463abf2fefcb8d89ece4dc73e0f0ed265a32b71914c
+// schema-sha256: 210ca4072fa85f21b3fe08f08deef06de6dc146bb6f6ff54d7e418cb8980f0fa
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -260,6 +260,10 @@ export interface Mode {
   env?: {
     [k: string]: string
   }
+  /**
+   * Words of argv that make the CLI trust its working directory; probes of untrusted folders leave them out
+   */
+  trust_argv?: string[]
   output_of?: ModeID
   dialects?: Dialect[]
   /**

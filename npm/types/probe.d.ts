@@ -1,5 +1,5 @@
 // Generated from registry/schemas/probe.schema.json; do not edit.
-// schema-sha256: d58d4dbb536686373d4fa4c21379f59580aa82cd24567e65222a5f1d85a4cf74
+// schema-sha256: 68ae8e1fe65c8bfab58324c829d61414bddf225847c3509c6cb7316a0d0e81a8
 
 /**
  * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
@@ -27,6 +27,14 @@ export type EventName =
  * FindingName is something that a probe forbids in a sanitized transcript.
  */
 export type FindingName = 'raw_secret' | 'local_home_path' | 'email' | 'signed_url' | 'account_id'
+/**
+ * ExitClass is how a process ended.
+ */
+export type ExitClass = 'success' | 'nonzero' | 'signal' | 'timeout' | 'unknown'
+/**
+ * RunSignal is a signal that hosts send to end a run.
+ */
+export type RunSignal = 'SIGINT' | 'SIGTERM'
 
 /**
  * Probe is one folder probes/<id>, assembled: a fixed prompt, workspace and script that exercises one behaviour. Each part is a file of the folder: prompt.md, fixture-files/, expected-min-events.json, env-policy.json, script.json.
@@ -57,6 +65,11 @@ export interface MinEvents {
   optional?: EventName[]
   forbidden: FindingName[]
   time_limits?: TimeLimits | null
+  /**
+   * How the run may end; any end will do where it is left out
+   */
+  exit?: ExitClass[]
+  run?: RunConditions | null
 }
 /**
  * TimeLimits bound a run, in seconds.
@@ -65,6 +78,34 @@ export interface TimeLimits {
   total?: number
   first_byte?: number
   inactivity?: number
+}
+/**
+ * RunConditions are what a probe changes about a run of a mode.
+ */
+export interface RunConditions {
+  /**
+   * How often prompt.md is repeated to make the prompt
+   */
+  prompt_repeat?: number
+  /**
+   * The probe runs only in modes that take the prompt there
+   */
+  prompt_on?: 'stdin'
+  /**
+   * Arguments behind those of the mode
+   *
+   * @minItems 1
+   */
+  extra_argv?: [string, ...string[]]
+  /**
+   * Standard input stays open after what the mode writes
+   */
+  stdin_open?: boolean
+  /**
+   * The trust_argv of the mode is left out
+   */
+  untrusted?: boolean
+  signal?: RunSignal
 }
 /**
  * EnvPolicy is env-policy.json: what an error probe takes away from the child, or sets.
@@ -81,6 +122,10 @@ export interface EnvPolicy {
    * Whether home files that hold a {secret} are left out
    */
   credential_files?: 'remove' | 'keep'
+  /**
+   * break: text that is no configuration takes the place of the agent's own
+   */
+  home_files?: 'keep' | 'break'
 }
 /**
  * Script is script.json: what the model server answers, step by step, one step a model request.
@@ -143,10 +188,14 @@ export interface ErrorStep {
   retry_after?: number
 }
 /**
- * DropStep sends the start of a text answer and cuts the connection.
+ * DropStep sends the start of a text answer and breaks it off.
  */
 export interface DropStep {
   text: string[]
+  /**
+   * cut: the connection; end: the body ends as if all were said; malformed: an event that is no JSON and then the end
+   */
+  how?: 'cut' | 'end' | 'malformed'
 }
 /**
  * StallStep sends the start of a text answer and then nothing, with the connection open.

@@ -188,17 +188,14 @@ func (c *Capturer) ready(ctx context.Context, t Target) (executable, error) {
 }
 
 func (c *Capturer) resolve(t Target) (registry.Mode, error) {
-	id := t.Mode
-	if implicit := t.Probe.ImplicitMode(); implicit != "" {
-		id = implicit
-	}
-	mode, err := registry.ResolveMode(t.Agent, id, t.Version)
+	mode, err := registry.ProbeMode(t.Agent, t.Mode, t.Version, t.Probe)
 	if err != nil {
 		return mode, err
 	}
 	if mode.Family.IsRPC() {
 		return mode, fmt.Errorf("mode %s of %s speaks %s, which this release cannot drive", mode.ID, t.Agent.ID, mode.Family)
 	}
+	mode.Argv = t.Probe.Argv(mode.Argv, mode.Trust)
 	return mode, nil
 }
 

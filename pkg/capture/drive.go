@@ -10,7 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
+	"syscall"
 	"time"
 
 	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
@@ -125,8 +125,8 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 		go func() { served <- o.server.Serve(box.Listener()) }()
 		defer func() { err = errors.Join(err, boxed(o.server.Close()), boxed(<-served)) }()
 	}
-	vars := f.vars(baseURL, api.Model, strings.TrimRight(t.Probe.Prompt, "\n"))
-	if err := f.fill(files, vars); err != nil {
+	vars := f.vars(baseURL, api.Model, t.Probe.Sent())
+	if err := f.fill(files, vars, t.Probe.BreaksHome()); err != nil {
 		return nil, err
 	}
 	prompt, err := stdinPrompt(mode, vars)
@@ -135,7 +135,7 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 	}
 	path, args, search := exe.command(expandAll(mode.Argv, vars))
 	command := isolation.Command{Path: path, Args: args, Env: f.environment(t, mode, vars, search, c.Getenv), Dir: f.cwd}
-	d, err = c.runChild(ctx, f, box, command, protocol.Stream{Mode: mode.Stdin, Prompt: prompt, Limits: o.limits}, mode)
+	d, err = c.runChild(ctx, f, box, command, protocol.Stream{Mode: mode.Stdin, Prompt: prompt, Limits: o.limits, KeepOpen: t.Probe.Conditions().StdinOpen}, mode, t.Probe.Conditions().Signal)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func expandJSON(v any, vars map[string]string) any {
 	return v
 }
 
-func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, command isolation.Command, s protocol.Stream, mode registry.Mode) (*driven, error) {
+func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, command isolation.Command, s protocol.Stream, mode registry.Mode, silence contract.RunSignal) (*driven, error) {
 	rec, err := transcript.NewRecorder(f.private)
 	if err != nil {
 		return nil, err
@@ -224,6 +224,12 @@ func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, 
 			_ = pipe.Close() // the drive closed what it owned
 		}
 	}()
+	if silence != "" {
+		s.Silent = func() {
+			rec.Record(transcript.Entry{Dir: contract.FromProcess, Event: contract.EventKill, AtMs: time.Since(s.Start).Milliseconds(), Signal: string(silence)})
+			_ = child.Signal(hostSignals[silence]) // a child that has just ended needs none
+		}
+	}
 	exited := make(chan struct{})
 	go func() {
 		_, _ = child.Wait() // end reports it
@@ -256,6 +262,9 @@ func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, 
 	d.raw, err = rec.Finish()
 	return d, err
 }
+
+// hostSignals are the signals by which hosts end a run.
+var hostSignals = map[contract.RunSignal]os.Signal{"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM}
 
 // end waits for the process after its output ended, or kills it where a limit was hit.
 func end(ctx context.Context, box *isolation.Box, child *isolation.Child, stop *protocol.Stop, s protocol.Stream) (isolation.Exit, error) {

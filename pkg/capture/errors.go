@@ -26,17 +26,21 @@ func (e *VersionError) Error() string {
 type ExpectationError struct {
 	Probe   contract.ProbeID
 	Missing []contract.EventName
-	// Seen lists the events that came, sorted; Exit is how the process ended.
+	// Seen lists the events that came, sorted; Exit is how the process ended, Ends how it may end where the probe says so.
 	Seen []contract.EventName
 	Exit contract.ExitClass
+	Ends []contract.ExitClass
 }
 
 func (e *ExpectationError) Error() string {
+	if len(e.Missing) == 0 {
+		return fmt.Sprintf("probe %s: the run ended with %s, and only %s will do (seen: %s): the CLI broke, or the probe does not do to it what it should", e.Probe, e.Exit, join(e.Ends), join(e.Seen))
+	}
 	return fmt.Sprintf("probe %s: the run lacks %s (seen: %s; exit: %s): the CLI broke, or the dialect does not read its events",
 		e.Probe, join(e.Missing), join(e.Seen), e.Exit)
 }
 
-func join(names []contract.EventName) string {
+func join[T ~string](names []T) string {
 	if len(names) == 0 {
 		return "nothing"
 	}

@@ -177,6 +177,7 @@ func (c *Capturer) checkVersion(ctx context.Context, t Target, exe executable) e
 // askVersion runs the version probe. The version is empty where the output has none.
 func (c *Capturer) askVersion(ctx context.Context, t Target, exe executable) (_ contract.CLIVersion, err error) {
 	c.progress("asking %s for its version", t.Agent.ID)
+	t.Probe = contract.Probe{} // what it changes about a run is not for this one
 	f, err := c.newFolder()
 	if err != nil {
 		return "", err

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,6 +66,14 @@ func fakeAgent(verb string, args []string) {
 		talk(baseURL)
 	case "silent":
 		return
+	case "look around":
+		note, _ := os.ReadFile(os.Getenv("HOME") + "/settings.json")
+		fmt.Printf(`{"type":"text","text":"Hello.","spoilt":%t,"extra":%t,"trusted":%t}`+"\n",
+			!strings.HasPrefix(string(note), "{"), slices.Contains(args, "--extra"), slices.Contains(args, "--trust"))
+		talk(baseURL)
+	case "wait":
+		fmt.Println(`{"type":"text","text":"Hello."}`)
+		time.Sleep(time.Hour)
 	case "leak canary":
 		note, _ := os.ReadFile(os.Getenv("HOME") + "/.private-note")
 		fmt.Printf(`{"type":"%s"}`+"\n", strings.TrimSpace(string(note)))

@@ -90,7 +90,7 @@ func (f *folder) plant(p contract.Probe) error {
 	write(filepath.Join(f.cwd, ".private", "note.txt"), f.canaries[canaryWorkspace]+"\n")
 	write(filepath.Join(f.home, ".private-note"), f.canaries[canaryHome]+"\n")
 	write(filepath.Join(f.home, ".gitconfig"), "[user]\n\tname = "+f.canaries[canaryGit]+"\n\temail = "+f.canaries[canaryGit]+"@invalid.example\n")
-	write(filepath.Join(f.home, "prompt.md"), p.Prompt)
+	write(filepath.Join(f.home, "prompt.md"), p.Sent())
 	return err
 }
 
@@ -106,12 +106,19 @@ func (f *folder) reserve(files []contract.HomeFile) error {
 	return nil
 }
 
-// fill writes the content of the home files.
-func (f *folder) fill(files []contract.HomeFile, vars map[string]string) error {
+// noConfiguration is what no format of configuration files reads.
+const noConfiguration = "]{ this is no configuration\n"
+
+// fill writes the content of the home files, or spoils them.
+func (f *folder) fill(files []contract.HomeFile, vars map[string]string, spoilt bool) error {
 	for _, file := range files {
 		var content strings.Builder
 		for _, line := range file.Lines {
 			content.WriteString(expand(line, vars) + "\n")
+		}
+		if spoilt {
+			content.Reset()
+			content.WriteString(noConfiguration)
 		}
 		path := filepath.Join(f.home, filepath.FromSlash(file.Path))
 		if err := os.WriteFile(path, []byte(content.String()), 0o644); err != nil {

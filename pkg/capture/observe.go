@@ -74,7 +74,8 @@ func expect(r *run) error {
 			missing = append(missing, name)
 		}
 	}
-	if len(missing) == 0 {
+	exit := r.shape.Shape.Exit
+	if len(missing) == 0 && (len(want.Exit) == 0 || slices.Contains(want.Exit, exit)) {
 		return nil
 	}
 	var names []contract.EventName
@@ -82,7 +83,7 @@ func expect(r *run) error {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return &ExpectationError{Probe: r.target.Probe.ID, Missing: missing, Seen: names, Exit: r.shape.Shape.Exit}
+	return &ExpectationError{Probe: r.target.Probe.ID, Missing: missing, Seen: names, Exit: exit, Ends: want.Exit}
 }
 
 // FailureRecord is what is kept, privately, of a run that redaction stopped: rule and place, never a value.

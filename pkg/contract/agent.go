@@ -153,6 +153,7 @@ type Mode struct {
 	Argv      []ArgvForm        `json:"argv" jsonschema:"minItems=1"`
 	Stdin     map[string]any    `json:"stdin_message,omitempty" jsonschema:"description=The one line of JSON that a jsonl-open mode writes; {prompt} stands for the prompt in its strings"`
 	Env       map[string]string `json:"env,omitempty"`
+	TrustArgv []string          `json:"trust_argv,omitempty" jsonschema:"uniqueItems=true,description=Words of argv that make the CLI trust its working directory; probes of untrusted folders leave them out"`
 	OutputOf  ModeID            `json:"output_of,omitempty" jsonschema:"description=Mode of this agent whose dialects\\, tools and side requests this one shares"`
 	Dialects  []Dialect         `json:"dialects,omitempty"`
 	Tools     map[string][]Tool `json:"tools,omitempty" jsonschema:"description=Per intent of a script: tools in order of preference; the first that the CLI offers is called"`

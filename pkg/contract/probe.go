@@ -30,6 +30,9 @@ type MinEvents struct {
 	Optional    []EventName   `json:"optional,omitempty"`
 	Forbidden   []FindingName `json:"forbidden"`
 	TimeLimits  *TimeLimits   `json:"time_limits,omitempty"`
+	// Exit lists how the run may end; empty means that any end will do.
+	Exit []ExitClass    `json:"exit,omitempty" jsonschema:"uniqueItems=true,description=How the run may end; any end will do where it is left out"`
+	Run  *RunConditions `json:"run,omitempty"`
 }
 
 // TimeLimits bound a run, in seconds.
@@ -44,6 +47,7 @@ type EnvPolicy struct {
 	Unset           []string          `json:"unset,omitempty" jsonschema:"description=Variable names; {secrets} stands for the agent's own secret names"`
 	Set             map[string]string `json:"set,omitempty"`
 	CredentialFiles string            `json:"credential_files,omitempty" jsonschema:"enum=remove,enum=keep,default=keep,description=Whether home files that hold a {secret} are left out"`
+	HomeFiles       string            `json:"home_files,omitempty" jsonschema:"enum=keep,enum=break,default=keep,description=break: text that is no configuration takes the place of the agent's own"`
 }
 
 // Script is script.json: what the model server answers, step by step, one step a model request.
@@ -88,9 +92,10 @@ type ErrorStep struct {
 	RetryAfter int    `json:"retry_after,omitempty" jsonschema:"minimum=0,maximum=3600,description=Seconds in the Retry-After header"`
 }
 
-// DropStep sends the start of a text answer and cuts the connection.
+// DropStep sends the start of a text answer and breaks it off.
 type DropStep struct {
 	Text []string `json:"text"`
+	How  string   `json:"how,omitempty" jsonschema:"enum=cut,enum=end,enum=malformed,default=cut,description=cut: the connection; end: the body ends as if all were said; malformed: an event that is no JSON and then the end"`
 }
 
 // StallStep sends the start of a text answer and then nothing, with the connection open.

@@ -39,6 +39,15 @@ var modeRules = []Rule{
 		}
 	}),
 	ruleFor(KindAgent, "mode/stdin-message", "A mode that writes JSON lines says which, with a place for the prompt.", checkStdinMessage),
+	ruleFor(KindAgent, "mode/trust-argv", "What is left out of argv stands there.", func(a Agent, report reporter) {
+		for i, m := range a.Modes {
+			for j, word := range m.TrustArgv {
+				if !slices.ContainsFunc(m.Argv, func(f ArgvForm) bool { return slices.Contains(f.Argv, word) }) {
+					report(pointer("modes", i, "trust_argv", j), "no argv of the mode has this word", "correct it, or remove it")
+				}
+			}
+		}
+	}),
 	ruleFor(KindAgent, "mode/forbidden-flags", "argv carries a forbidden flag only where the mode says why.", checkForbiddenFlags),
 	ruleFor(KindAgent, "mode/output-of", "A mode that shares another one's output names a mode of its own family that has output of its own.", checkOutputOf),
 	ruleFor(KindAgent, "mode/side-requests", "A side request can be told from the conversation.", checkSideRequests),

@@ -8,7 +8,8 @@ import (
 
 // The rules of a probe's parts run on each part alone and on the whole probe.
 var probeRules = slices.Concat(
-	partRules(KindMinEvents, "expected_min_events", func(p Probe) *MinEvents { return p.Expected }, minEventsChecks),
+	partRules(KindMinEvents, "expected_min_events", func(p Probe) *MinEvents { return p.Expected }, slices.Concat(minEventsChecks, conditionChecks)),
+	conditionRules,
 	partRules(KindEnvPolicy, "env_policy", func(p Probe) *EnvPolicy { return p.EnvPolicy }, envPolicyChecks),
 	partRules(KindScript, "script", func(p Probe) *Script { return p.Script }, scriptChecks),
 	[]Rule{ruleFor(KindProbe, "probe/files", "Fixture files lie in the probe's workspace.", func(p Probe, report reporter) {

@@ -130,9 +130,8 @@ func Unseen(catalog *registry.Catalog, tree *registry.Tree, lists []contract.Rel
 	opts.MaxUncovered = cmp.Or(opts.MaxUncovered, DefaultUncovered)
 	opts.MaxReleases = cmp.Or(opts.MaxReleases, DefaultReleases)
 	plan := &Plan{GeneratedAt: contract.At(opts.Now), Agents: []AgentPlan{}, Capture: []Job{}}
-	probes := probeIDs(catalog)
 	for _, agent := range agents {
-		a := &agentState{agent: agent, opts: opts, probes: probes, seen: seen[agent.ID]}
+		a := &agentState{agent: agent, opts: opts, probes: probeIDs(catalog, agent), seen: seen[agent.ID]}
 		if i := slices.IndexFunc(lists, func(l contract.ReleaseList) bool { return l.Agent == agent.ID }); i >= 0 {
 			a.list = &lists[i]
 		}
@@ -165,10 +164,11 @@ func choose(catalog *registry.Catalog, ids []contract.AgentID) ([]contract.Agent
 	return slices.CompactFunc(agents, func(a, b contract.Agent) bool { return a.ID == b.ID }), nil
 }
 
-func probeIDs(catalog *registry.Catalog) []contract.ProbeID {
+// probeIDs are the probes that can be captured of an agent.
+func probeIDs(catalog *registry.Catalog, agent contract.Agent) []contract.ProbeID {
 	var ids []contract.ProbeID
 	for id, probe := range catalog.Probes {
-		if probe.HostOnly() {
+		if probe.HostOnly() || !registry.Fits(agent, probe) {
 			continue
 		}
 		ids = append(ids, id)

@@ -136,7 +136,15 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, req request, id id
 	case step.Drop != nil:
 		a.text, a.partial = step.Drop.Text, true
 		s.send(w, req, a)
-		cut(w)
+		switch step.Drop.How {
+		case "end":
+		case "malformed":
+			if req.stream {
+				w.Write([]byte("event: broken\ndata: {\"broken\":\n\n")) //nolint:errcheck // the client may go away at any time
+			}
+		default:
+			cut(w)
+		}
 	case step.Stall != nil:
 		a.text, a.partial = step.Stall.Text, true
 		s.send(w, req, a)

@@ -179,6 +179,10 @@ func TestSteps(t *testing.T) {
 			events: []string{"created", "in_progress", "output_item.added", "content_part.added", "output_text.delta one "},
 		},
 		{
+			name: "drop at an end", step: contract.ScriptStep{Drop: &contract.DropStep{Text: []string{"one "}, How: "end"}}, status: 200,
+			events: []string{"created", "in_progress", "output_item.added", "content_part.added", "output_text.delta one "},
+		},
+		{
 			name: "drop before text", step: contract.ScriptStep{Drop: &contract.DropStep{}}, status: 200, cut: true,
 			events: []string{"created", "in_progress"},
 		},
@@ -322,5 +326,13 @@ func TestDeterminism(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(run()), string(run())); diff != "" {
 		t.Errorf("two servers differ:\n%s", diff)
+	}
+}
+
+// An event that is no JSON, and an end without an error of the connection.
+func TestMalformedEvent(t *testing.T) {
+	_, base := start(t, testConfig(contract.ScriptStep{Drop: &contract.DropStep{Text: []string{"one "}, How: "malformed"}}))
+	if _, body, err := ask(t, base, modelRequest()); err != nil || !strings.HasSuffix(body, "event: broken\ndata: {\"broken\":\n\n") {
+		t.Errorf("%q, %v", body, err)
 	}
 }

@@ -59,6 +59,10 @@ type Stream struct {
 	// Turn reads standard output live, so that a jsonl-open stdin closes when the turn ends; nil elsewhere.
 	Turn *Reader
 	Rec  *transcript.Recorder
+	// KeepOpen leaves standard input open after the prompt.
+	KeepOpen bool
+	// Silent, where set, is called once when the inactivity limit passes; the silence starts anew then.
+	Silent func()
 	// Exited is closed when the process itself has ended. Silence is no fault after that.
 	Exited <-chan struct{}
 }
@@ -117,7 +121,7 @@ func (d *drive) write() {
 		// A child that closes its stdin early is an answer, not an error: the transcript shows what it did next.
 		_, _ = d.stdin.Write(d.Prompt)
 	}
-	if d.Mode != contract.StdinJSONLOpen {
+	if d.Mode != contract.StdinJSONLOpen && !d.KeepOpen {
 		d.closeStdin()
 	}
 }
@@ -176,7 +180,13 @@ func (d *drive) wait(ctx context.Context) Stop {
 		case <-ctx.Done():
 			return d.unless(StopCancelled)
 		case <-tick.C:
-			if reason := d.overdue(gone); reason != "" {
+			reason := d.overdue(gone)
+			if reason == StopInactivity && d.Silent != nil {
+				d.Silent()
+				d.Silent, reason = nil, ""
+				d.last.Store(int64(time.Since(d.Start)) | 1)
+			}
+			if reason != "" {
 				return d.unless(reason)
 			}
 		}

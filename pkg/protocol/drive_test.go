@@ -246,3 +246,41 @@ func TestDriveEarlyExit(t *testing.T) {
 		t.Errorf("stop %s", o.stop)
 	}
 }
+
+// A child that waits for the end of an open standard input waits until its host gives up.
+func TestDriveKeepsStdinOpen(t *testing.T) {
+	s := Stream{Mode: contract.StdinTextPrompt, Prompt: []byte("hello"), KeepOpen: true, Limits: Limits{FirstByte: 100 * time.Millisecond}}
+	o := run(t, context.Background(), s, func(c *child) {
+		_, _ = io.ReadAll(c.stdin)
+		c.exitAll()
+	})
+	if o.stop != StopFirstByte || o.stdin != "hello" {
+		t.Errorf("stop %s after %q", o.stop, o.stdin)
+	}
+}
+
+// The first silence is the host's word, the second its end.
+func TestDriveSilence(t *testing.T) {
+	calls := 0
+	words := make(chan struct{}, 1)
+	limits := Limits{Inactivity: 100 * time.Millisecond}
+	o := run(t, context.Background(), Stream{Mode: contract.StdinNone, Limits: limits, Silent: func() { calls++; words <- struct{}{} }}, func(c *child) {
+		write(c.stdout, "one\n")
+		<-words
+		write(c.stdout, "two\n")
+		c.exitAll()
+	})
+	if o.stop != StopEOF || calls != 1 || o.text(contract.Stdout) != "one\ntwo\n" {
+		t.Errorf("stop %s after %d calls, output %q", o.stop, calls, o.text(contract.Stdout))
+	}
+	calls = 0
+	o = run(t, context.Background(), Stream{Mode: contract.StdinNone, Limits: limits, Silent: func() { calls++ }}, func(c *child) {
+		write(c.stdout, "one\n")
+		_, _ = io.ReadAll(c.stdin)
+		time.Sleep(500 * time.Millisecond)
+		c.exitAll()
+	})
+	if o.stop != StopInactivity || calls != 1 {
+		t.Errorf("stop %s after %d calls", o.stop, calls)
+	}
+}

@@ -78,7 +78,10 @@ func LiteralsOf(p contract.Probe) []string {
 			}
 		}
 	}
-	add(p.Prompt)
+	if p.Conditions().PromptRepeat == 0 { // a prompt of that size has no place in a fixture
+		add(p.Prompt)
+	}
+	add(p.Conditions().ExtraArgv...)
 	for name, content := range p.Files {
 		add(name, content)
 	}

@@ -142,6 +142,9 @@ func (b *builder) hole(v contract.CLIVersion, probe contract.Probe) string {
 	if kind != "run" {
 		return "it was not captured"
 	}
+	if !Fits(b.agent, probe) {
+		return "no mode of the agent can run it"
+	}
 	runnable := slices.ContainsFunc(b.agent.Modes, func(m contract.Mode) bool {
 		_, err := ResolveMode(b.agent, m.ID, v)
 		return err == nil

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
@@ -15,6 +16,8 @@ type Mode struct {
 	Transport contract.Transport
 	Stdin     contract.StdinMode
 	Argv      []string
+	// Trust are the words of Argv that make the CLI trust its working directory.
+	Trust []string
 	// Message is the line that a jsonl-open mode writes.
 	Message map[string]any
 	Env     map[string]string
@@ -41,7 +44,7 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	if err != nil {
 		return Mode{}, err
 	}
-	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Message: src.Stdin, Env: src.Env, Tools: src.Tools, Side: src.Side, OwnSandbox: src.Sandbox != "", TextEvent: "assistant_text"}
+	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Message: src.Stdin, Env: src.Env, Tools: src.Tools, Trust: src.TrustArgv, Side: src.Side, OwnSandbox: src.Sandbox != "", TextEvent: "assistant_text"}
 	if ok, err := contract.MatchRange(src.Releases, string(version)); err != nil || !ok {
 		return m, fmt.Errorf("mode %s of %s does not exist in release %s (%s)", src.ID, a.ID, version, src.Releases)
 	}
@@ -66,6 +69,65 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	}
 	m.Dialect, err = protocol.Compile(d)
 	return m, err
+}
+
+// UnfitError says that a probe cannot run in a mode, or not with an agent at all. That is no fault of either.
+type UnfitError struct {
+	Agent  contract.AgentID
+	Mode   contract.ModeID
+	Probe  contract.ProbeID
+	Reason string
+}
+
+func (e *UnfitError) Error() string {
+	return fmt.Sprintf("probe %s does not fit mode %s of %s: %s", e.Probe, e.Mode, e.Agent, e.Reason)
+}
+
+// ProbeMode resolves the mode that a probe runs in: the one named, else the agent's default, else the first one that fits.
+func ProbeMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion, p contract.Probe) (Mode, error) {
+	if implicit := p.ImplicitMode(); implicit != "" {
+		return ResolveMode(a, implicit, version)
+	}
+	m, err := ResolveMode(a, id, version)
+	if err != nil {
+		return m, err
+	}
+	reason := unfit(a, m, p)
+	if reason == "" {
+		return m, nil
+	}
+	for _, other := range a.Modes {
+		if id != "" {
+			break
+		}
+		if o, err := ResolveMode(a, other.ID, version); err == nil && unfit(a, o, p) == "" {
+			return o, nil
+		}
+	}
+	return m, &UnfitError{a.ID, m.ID, p.ID, reason}
+}
+
+// Fits reports whether any mode of an agent, in any release, can run a probe.
+func Fits(a contract.Agent, p contract.Probe) bool {
+	if p.ImplicitMode() != "" || len(a.Modes) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(a.Modes, func(m contract.Mode) bool {
+		return unfit(a, Mode{Stdin: m.StdinMode, Trust: m.TrustArgv}, p) == ""
+	})
+}
+
+// unfit says why a probe cannot run in a mode; empty where it can.
+func unfit(a contract.Agent, m Mode, p contract.Probe) string {
+	switch c := p.Conditions(); {
+	case c.PromptOn == "stdin" && (m.Stdin == contract.StdinNone || m.Stdin == contract.StdinPromptFile):
+		return "the prompt does not come on standard input"
+	case c.Untrusted && len(m.Trust) == 0:
+		return "it has no trust_argv to leave out"
+	case p.BreaksHome() && len(a.HomeFiles) == 0:
+		return "the agent has no home files to break"
+	}
+	return ""
 }
 
 // HelpCommands are the help pages of an agent; one that declares none is asked with --help.

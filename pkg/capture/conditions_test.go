@@ -1,0 +1,100 @@
+//go:build unix
+
+package capture
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
+)
+
+// conditional is a target whose agent can be started in every condition.
+func conditional(t *testing.T, prompt string, run contract.RunConditions) Target {
+	t.Helper()
+	target := fakeTarget(t, prompt)
+	target.Probe.Expected.Run = &run
+	target.Agent.HomeFiles = []contract.HomeFile{{Path: "settings.json", Lines: []string{"{}"}}}
+	mode := &target.Agent.Modes[0]
+	mode.Argv = []contract.ArgvForm{{Argv: append(mode.Argv[0].Argv, "--trust")}}
+	mode.TrustArgv = []string{"--trust"}
+	return target
+}
+
+// fixtureOf is the only fixture that a capture has written.
+func fixtureOf(t *testing.T, c *Capturer) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(c.Out, "registry/fixtures/*/*"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	data, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestRunConditions(t *testing.T) {
+	t.Run("none", func(t *testing.T) {
+		c := newCapturer(t, false)
+		if _, err := c.Capture(context.Background(), conditional(t, "look around", contract.RunConditions{})); err != nil {
+			t.Fatal(err)
+		}
+		if got := fixtureOf(t, c); !strings.Contains(got, `\"spoilt\":false,\"extra\":false,\"trusted\":true`) {
+			t.Error(got)
+		}
+	})
+	t.Run("all", func(t *testing.T) {
+		c := newCapturer(t, false)
+		target := conditional(t, "look around", contract.RunConditions{ExtraArgv: []string{"--extra"}, Untrusted: true})
+		target.Probe.EnvPolicy = &contract.EnvPolicy{HomeFiles: "break"}
+		got, err := c.Capture(context.Background(), target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fixtureOf(t, c); !strings.Contains(text, `\"spoilt\":true,\"extra\":true,\"trusted\":false`) {
+			t.Error(text)
+		}
+		if diff := cmp.Diff([]string{"fake-exec", "{base_url}", "{prompt}", "--extra"}, got.Observation.Command.ArgvTemplate); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A host's signal ends the run; how it may end is the probe's to say.
+func TestSignalAndExit(t *testing.T) {
+	c := newCapturer(t, false)
+	target := conditional(t, "wait", contract.RunConditions{Signal: "SIGTERM"})
+	target.Probe.Script.Requests = "optional"
+	target.Probe.Expected.MustSee = []contract.EventName{"assistant_text"}
+	target.Probe.Expected.TimeLimits.Inactivity = 1
+	target.Probe.Expected.Exit = []contract.ExitClass{contract.ExitSignal}
+	got, err := c.Capture(context.Background(), target)
+	if err != nil || got.Shape.Shape.Exit != contract.ExitSignal {
+		t.Fatal(err)
+	}
+	if text := fixtureOf(t, c); !strings.Contains(text, `"event":"kill"`) {
+		t.Error(text)
+	}
+	target.Probe.Expected.Exit = []contract.ExitClass{contract.ExitSuccess}
+	var unexpected *ExpectationError
+	if _, err := c.Capture(context.Background(), target); !errors.As(err, &unexpected) || !strings.Contains(err.Error(), "ended with signal, and only success will do") {
+		t.Errorf("another end: %v", err)
+	}
+}
+
+func TestProbeThatFitsNoMode(t *testing.T) {
+	c := newCapturer(t, false)
+	var unfit *registry.UnfitError
+	if _, err := c.Capture(context.Background(), conditional(t, "talk", contract.RunConditions{PromptOn: "stdin"})); !errors.As(err, &unfit) {
+		t.Errorf("prompt on stdin: %v", err)
+	}
+}
