@@ -79,7 +79,7 @@ func bare(b *testing.B, c *Capturer, target Target, measure func(run func())) {
 	vars := f.vars(server.BaseURL(listener.Addr()), api.Model, strings.TrimRight(target.Probe.Prompt, "\n"))
 	check(f.plant(target.Probe))
 	check(f.reserve(homeFiles(target)))
-	check(f.fill(homeFiles(target), vars))
+	check(f.fill(homeFiles(target), vars, false))
 	path, args, search := exe.command(expandAll(mode.Argv, vars))
 	cmd := exec.Command(path, args...)
 	cmd.Env, cmd.Dir = f.environment(target, mode, vars, search, c.Getenv), f.cwd
