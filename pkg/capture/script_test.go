@@ -110,3 +110,17 @@ func TestPackageRoot(t *testing.T) {
 		}
 	}
 }
+
+// Plain text has no frame that could be an init event: a turn with text and an end is all that it can show.
+func TestCapturePlainText(t *testing.T) {
+	c := newCapturer(t, false)
+	target := fakeTarget(t, "talk")
+	target.Agent.Modes[0].Family, target.Agent.Modes[0].Transport, target.Agent.Modes[0].Dialects = contract.FamilyPlain, contract.TransportPlain, nil
+	got, err := c.Capture(context.Background(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Observation.ProtocolFamily != contract.FamilyPlain || len(got.Events) == 0 {
+		t.Errorf("family %s, %d events", got.Observation.ProtocolFamily, len(got.Events))
+	}
+}
