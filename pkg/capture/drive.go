@@ -26,6 +26,9 @@ const (
 	maxOutput = 256 << 20
 	// drain is how long the pipes may stay open after the child itself has ended: a daemon may hold them.
 	drain = 2 * time.Second
+	// think is how long the scripted model takes to answer a tool's result. CLIs report that a command has ended some
+	// 100 ms after they tell the model; before a faster answer than any real model's they may end without reporting it.
+	think = 500 * time.Millisecond
 )
 
 // driven is what a finished process leaves behind.
@@ -62,7 +65,7 @@ func (c *Capturer) drive(ctx context.Context, f *folder, t Target, mode registry
 		}
 		server, err := modelserver.New(modelserver.Config{
 			Script: *t.Probe.Script, Tools: mode.Tools, Side: mode.Side, Vars: map[string]string{"cwd": f.cwd, "home": f.home}, Dialect: api.Dialect, Model: api.Model,
-			Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canaries[canaryModelServer],
+			Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canaries[canaryModelServer], Think: think,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("the scripted model server: %w", err)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
@@ -29,6 +30,7 @@ type Config struct {
 	Model   string                     // model id that answers and the model listing carry
 	Created int64                      // creation time in answers, Unix seconds
 	Prefix  string                     // first path segment of this run: 128 random bits as 32 lowercase hexadecimal characters
+	Think   time.Duration              // pause before an answer to a tool's result
 	Canary  string                     // planted in the request id header and in all ids of answers; at most 40 of [A-Za-z0-9_-]; may be empty
 
 	MaxRequestBytes int64 // largest request body, counted after decompression; 0 is DefaultMaxRequestBytes

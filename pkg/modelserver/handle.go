@@ -108,6 +108,9 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request, h head) {
 		a.text = []string{side.Answer}
 		s.send(w, req, a)
 	case step != nil:
+		if i := turn - 2; i >= 0 && i < len(s.cfg.Script.Steps) && s.cfg.Script.Steps[i].Tool != nil {
+			s.wait(r, s.cfg.Think)
+		}
 		s.play(w, r, req, s.ids(turn), *step)
 	default:
 		s.fail(w, s.ids(turn), contract.ErrorStep{Status: http.StatusBadRequest, Type: "script_ended", Message: "The script has no further answer."})

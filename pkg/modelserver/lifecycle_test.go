@@ -97,3 +97,19 @@ func TestServeAfterClose(t *testing.T) {
 		t.Error("the listener stays open")
 	}
 }
+
+// A client gets the time that any real model would take to answer a tool's result.
+func TestThink(t *testing.T) {
+	cfg := testConfig(tool, text, text)
+	cfg.Think = 50 * time.Millisecond
+	s, base := start(t, cfg)
+	ask(t, base, modelRequest(`{"type":"function","name":"run"}`))
+	begin := time.Now()
+	ask(t, base, modelRequest(`{"type":"function","name":"run"}`))
+	if took := time.Since(begin); took < cfg.Think {
+		t.Errorf("the answer to a tool's result came after %v", took)
+	}
+	if r := s.Report(); r.Requests != 2 || r.Steps != 2 {
+		t.Errorf("requests %d, steps %d", r.Requests, r.Steps)
+	}
+}
