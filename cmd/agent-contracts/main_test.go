@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -26,13 +27,13 @@ var update = flag.Bool("update", false, "rewrite the golden files of the scripts
 
 // TestScripts runs the sessions of testdata/script. The working directory is a small checkout with fixtures: the one that
 // package replay tests against. The folder fake holds another, whose agent can be captured with --bin $FAKE. $ONLY is a
-// PATH with nothing but these two programs.
+// PATH with nothing but these two programs. "onejson FILE" checks that a file, or stdout, is one JSON document.
 func TestScripts(t *testing.T) {
 	fake, err := exec.LookPath("fake-agent")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, Setup: func(env *testscript.Env) error {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){"onejson": oneJSON}, Setup: func(env *testscript.Env) error {
 		env.Setenv("AGENT_CONTRACTS_CACHE", filepath.Join(env.WorkDir, "cache"))
 		env.Setenv("FAKE", fake)
 		env.Setenv("ONLY", filepath.Dir(fake))
@@ -85,4 +86,14 @@ func library(dir string) error {
 		}
 	}
 	return nil
+}
+
+func oneJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: onejson FILE")
+	}
+	var document any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &document); err != nil {
+		ts.Fatalf("%s is not one JSON document: %v", args[0], err)
+	}
 }

@@ -46,7 +46,10 @@ type rawCheckCmd struct {
 
 func (c *rawCheckCmd) Help() string {
 	return `The bundle is decrypted, hashed, and redacted once more; hashes are compared with those of the observation and its evidence.
-Exit codes: 0 proven, 1 not from this bundle, 2 could not tell.`
+Exit codes: 0 proven, 1 not from this bundle, 2 could not tell.
+
+Example:
+  agent-contracts raw check out/private/sha256-….raw.jsonl.age observations/…/….observation.json --identity key.txt`
 }
 
 func (c *rawCheckCmd) Run(_ context.Context, a *app) (err error) {
