@@ -11,6 +11,7 @@ import (
 var (
 	docLink   = regexp.MustCompile(`\]\(([^)#:]+)\)`)
 	tableRow  = regexp.MustCompile("(?m)^\\|.*\\| `([a-z/.]+)`: (.*) \\|$")
+	signature = regexp.MustCompile("sha256:([0-9a-f]{64})")
 	testNames = regexp.MustCompile("`(Test[A-Za-z]+)`")
 )
 
@@ -70,6 +71,25 @@ func TestSecurityNamesRealTests(t *testing.T) {
 			if !strings.Contains(source.String(), "func "+name[1]+"(t *testing.T)") {
 				t.Errorf("%s has no test %s", row[1], name[1])
 			}
+		}
+	}
+}
+
+// The sample in the README is what make run prints: its signatures are those of committed shapes.
+func TestReadmeSample(t *testing.T) {
+	data, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sample, _ := strings.Cut(string(data), "<!-- sample output of make run: begin -->")
+	sample, _, _ = strings.Cut(sample, "<!-- sample output of make run: end -->")
+	signatures := signature.FindAllStringSubmatch(sample, -1)
+	if len(signatures) == 0 {
+		t.Fatal("README.md has no sample output with signatures")
+	}
+	for _, m := range signatures {
+		if files, err := filepath.Glob("registry/shapes/*/sha256-" + m[1] + ".shape.json"); err != nil || len(files) == 0 {
+			t.Errorf("README.md: no committed shape has the signature %s: paste the output of make run again", m[0])
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestRealRun(t *testing.T) {
 	}
 	whole(t, out)
 	got := signatures(t, filepath.Join(out, "registry"), "0.133.0")
-	if diff := cmp.Diff(committed(t, "0.133.0", contract.ModeVersion, "exec-json"), got); diff != "" {
+	if diff := cmp.Diff(committed(t, "0.133.0", contract.ModeVersion, contract.ModeHelp, "exec-json"), got); diff != "" {
 		t.Errorf("-committed +captured\n%s", diff)
 	}
 
@@ -63,7 +63,7 @@ func TestRealRun(t *testing.T) {
 func TestRealCaptureOfAMode(t *testing.T) {
 	out := t.TempDir()
 	contracts(t, nil, nil, "capture", "codex@0.133.0", "--mode", "open-design", "--out", out)
-	if diff := cmp.Diff(committed(t, "0.133.0", contract.ModeVersion, "open-design"), signatures(t, filepath.Join(out, "registry"), "0.133.0")); diff != "" {
+	if diff := cmp.Diff(committed(t, "0.133.0", contract.ModeVersion, contract.ModeHelp, "open-design"), signatures(t, filepath.Join(out, "registry"), "0.133.0")); diff != "" {
 		t.Errorf("-committed +captured\n%s", diff)
 	}
 }

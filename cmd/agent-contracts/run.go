@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"github.com/open-design/agent-cli-contracts/internal/stage"
 )
@@ -47,5 +49,17 @@ func (a *app) runText(r *stage.RunReport) {
 	a.printf("\n")
 	a.compareText(r.Compare)
 	a.printf("\nNew records  %s\nRegistry     %s  (with the new records, validated)\nReport       %s\nPackage      %s  (%d files, %d kB; verify offline: agent-contracts verify)\n",
-		r.Registry, r.Tree, r.Report, r.Package.Tarball, r.Package.Files, r.Package.TarballSize/1000)
+		near(r.Registry), near(r.Tree), near(r.Report), near(r.Package.Tarball), r.Package.Files, r.Package.TarballSize/1000)
+}
+
+// near names a path below the working directory as a person would type it.
+func near(path string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }

@@ -29,6 +29,7 @@ func (s *Stage) Discover(ctx context.Context, agents []string) (*discover.Plan, 
 		if agent.NotCapturable != "" {
 			continue
 		}
+		s.Progress("listing the releases of %s", agent.ID)
 		list, err := s.Releases(ctx, agent)
 		if err != nil {
 			if ctx.Err() != nil {
