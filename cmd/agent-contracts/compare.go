@@ -13,7 +13,7 @@ import (
 )
 
 type compareCmd struct {
-	New     string `help:"What a capture wrote: DIR with registry/ and private/, or the tree itself." required:"" type:"existingdir" placeholder:"DIR"`
+	New     string `help:"What a capture wrote: DIR with registry/ and private/, or the tree itself; also as a .zip or .tar.gz." required:"" type:"path" placeholder:"DIR"`
 	Base    string `help:"Checkout to compare with. Default: --checkout." type:"existingdir" placeholder:"DIR"`
 	Format  string `help:"text, markdown (pull request), github (workflow annotations) or json." enum:"text,markdown,github,json" default:"text"`
 	Reports string `help:"Write the report files of new shapes into this tree." type:"path" placeholder:"DIR"`
@@ -35,9 +35,14 @@ func (c *compareCmd) Run(_ context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	tree, private := c.New, ""
-	if info, err := os.Stat(filepath.Join(c.New, "registry")); err == nil && info.IsDir() {
-		tree, private = filepath.Join(c.New, "registry"), filepath.Join(c.New, "private")
+	fresh, remove, err := unpacked(c.New)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	tree, private := fresh, ""
+	if info, err := os.Stat(filepath.Join(fresh, "registry")); err == nil && info.IsDir() {
+		tree, private = filepath.Join(fresh, "registry"), filepath.Join(fresh, "private")
 	}
 	report, err := s.Compare(tree, private)
 	if report == nil {
@@ -50,6 +55,24 @@ func (c *compareCmd) Run(_ context.Context, a *app) (err error) {
 		return err
 	}
 	return errors.Join(err, c.write(report.Verdicts), c.render(a, report))
+}
+
+// unpacked gives the folder that a path stands for: itself, or what an archive holds, until remove is called.
+func unpacked(name string) (dir string, remove func() error, err error) {
+	info, err := os.Stat(name)
+	if err != nil || info.IsDir() {
+		return name, func() error { return nil }, err
+	}
+	parent, err := os.MkdirTemp("", "agent-contracts-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() error { return os.RemoveAll(parent) }
+	dir = filepath.Join(parent, "new")
+	if err := registry.Unpack(name, dir); err != nil {
+		return "", nil, errors.Join(err, remove())
+	}
+	return dir, remove, nil
 }
 
 func (c *compareCmd) render(a *app, report *stage.CompareReport) error {

@@ -31,6 +31,9 @@ func (s *Stage) Compare(dir, private string) (report *CompareReport, err error) 
 			return nil, err
 		}
 	} else {
+		if err := tree.Foreign(); err != nil {
+			return nil, err
+		}
 		tree.Overlay(s.Checkout.Tree)
 	}
 	report = &CompareReport{Findings: lint.Findings{}}

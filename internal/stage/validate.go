@@ -35,6 +35,9 @@ func (s *Stage) Validate(req ValidateRequest) (v *Validation, err error) {
 		}
 		defer func() { err = errors.Join(err, tree.Close()) }()
 		if len(tree.Files("agents/")) == 0 {
+			if err := tree.Foreign(); err != nil {
+				return nil, err
+			}
 			tree.Overlay(s.Checkout.Tree)
 		} else if catalog, err = s.catalogOf(tree, req.Dir); err != nil {
 			return nil, err

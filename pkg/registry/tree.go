@@ -98,21 +98,26 @@ func (t *Tree) list() error {
 
 // index sorts what the tree holds.
 func (t *Tree) index() {
-	fold := map[string]string{}
 	t.files = t.files[:0]
 	for p := range t.at {
-		if other, clash := fold[strings.ToLower(p)]; clash && other != p {
-			t.Strange = append(t.Strange, p)
-		}
-		fold[strings.ToLower(p)] = p
 		t.files = append(t.files, p)
 	}
 	slices.Sort(t.files)
+	var names folded
+	for _, p := range t.files {
+		if !names.add(p) {
+			t.Strange = append(t.Strange, p)
+		}
+	}
 	slices.Sort(t.Strange)
 }
 
 func (t *Tree) pending(dir string) {
-	list, err := fs.ReadFile(t.root.FS(), path.Join(dir, commitMarker))
+	marker := path.Join(dir, commitMarker)
+	if info, err := t.root.Lstat(marker); err != nil || !info.Mode().IsRegular() || info.Size() > MaxFileSize {
+		return
+	}
+	list, err := fs.ReadFile(t.root.FS(), marker)
 	if err != nil {
 		return
 	}
@@ -156,8 +161,11 @@ func (t *Tree) Open(p contract.RelPath) (io.ReadCloser, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err != nil || info.Size() > MaxFileSize {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > MaxFileSize {
 		_ = f.Close()
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s: no regular file", p)
+		}
 		if err == nil {
 			err = fmt.Errorf("%s: larger than %d bytes", p, MaxFileSize)
 		}
