@@ -58,6 +58,7 @@ type builder struct {
 	pending bool    // noise since the last frame
 	untyped int
 	exit    contract.ExitClass
+	stopped bool // the host ended the run
 	process string
 }
 
@@ -84,7 +85,7 @@ func (b *builder) entry(e transcript.Entry) error {
 func (b *builder) processEvent(e transcript.Entry) {
 	switch e.Event {
 	case contract.EventTimeout:
-		b.exit, b.process = contract.ExitTimeout, "process.timeout"
+		b.exit, b.process, b.stopped = contract.ExitTimeout, "process.timeout", true
 	case contract.EventExit:
 		if b.exit == contract.ExitTimeout {
 			return // the exit after a timeout is our own kill
@@ -101,6 +102,7 @@ func (b *builder) processEvent(e transcript.Entry) {
 			b.exit = contract.ExitNonzero
 		}
 	case contract.EventKill:
+		b.stopped = true
 		if b.process == "" {
 			b.process = "process.kill"
 		}
@@ -204,7 +206,7 @@ func (b *builder) result(s *redact.Sanitized) (*Result, error) {
 		return nil, fmt.Errorf("normalizing: %w", err)
 	}
 	shape.Signature = signature
-	return &Result{Shape: shape, Ambient: sorted(b.ambient), Violations: b.watch.finish(), Untyped: b.untyped}, nil
+	return &Result{Shape: shape, Ambient: sorted(b.ambient), Violations: b.watch.finish(b.stopped), Untyped: b.untyped}, nil
 }
 
 // placeNoise puts the noise frames in: before the first frame, or behind the last.

@@ -1,0 +1,41 @@
+package shape
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
+)
+
+// What a run leaves out because its host stopped it is no broken promise; what it does too often is.
+func TestInvariantsOfAStoppedRun(t *testing.T) {
+	d, err := protocol.Compile(contract.Dialect{
+		Name: "d", EventType: []contract.EventTypeRule{{Path: "$.type"}}, Terminal: contract.Terminal{Events: []string{"end"}, PerTurn: 1},
+		Pairs: []contract.PairRule{{Open: "ask", Close: "answer", ID: "$.id"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(frames ...string) *invariants {
+		v := newInvariants(d)
+		for _, f := range frames {
+			var pairs []protocol.Pair
+			if f == "ask" {
+				pairs = []protocol.Pair{{Rule: 0, ID: "1", Open: true}}
+			}
+			v.frame(f, pairs)
+		}
+		return v
+	}
+	if diff := cmp.Diff([]string{"pair: ask without answer", "terminal: no frame of the turn's end instead of 1"}, run("start", "ask").finish(false)); diff != "" {
+		t.Error(diff)
+	}
+	if got := run("start", "ask").finish(true); len(got) > 0 {
+		t.Errorf("stopped: %v", got)
+	}
+	if diff := cmp.Diff([]string{"terminal: 2 frames of the turn's end instead of 1"}, run("end", "end").finish(true)); diff != "" {
+		t.Error(diff)
+	}
+}
