@@ -11,6 +11,9 @@ import (
 // ErrNoNPM says that there is no npm client to ask.
 var ErrNoNPM = errors.New("npm not found on PATH: install Node.js 20 or newer, or pass --bin PATH with an executable")
 
+// ErrNoNode says that there is an npm client, and no Node.js to run it.
+var ErrNoNode = errors.New("npm does not start, as node is not found on PATH: install Node.js 20 or newer, or pass --bin PATH with an executable")
+
 // NPMError is a failure of the npm client that no other error of this package describes.
 type NPMError struct {
 	Op   string // npm's command and its subject: "view pkg@1.0.0"

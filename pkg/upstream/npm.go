@@ -29,7 +29,7 @@ var cliVersion = regexp.MustCompile(contract.CLIVersion("").Pattern())
 // The head of a channel with a dist-tag is the tagged version, which a vendor may move back. The head of any other
 // is its newest version that is not deprecated, or its newest one if all are. A channel without versions has none.
 //
-// Errors: ErrNoNPM, *NetworkError, *UnknownPackageError, *NPMError.
+// Errors: ErrNoNPM, ErrNoNode, *NetworkError, *UnknownPackageError, *NPMError.
 func (n *NPM) Releases(ctx context.Context, agent contract.Agent) ([]contract.ReleaseRecord, []contract.ChannelHead, error) {
 	pkg, err := npmPackage(agent)
 	if err != nil {

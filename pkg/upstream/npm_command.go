@@ -27,6 +27,9 @@ const (
 	codeNoOutput = "no-output"
 )
 
+// exitNoInterpreter is how env(1), which starts npm, ends where it does not find node.
+const exitNoInterpreter = 127
+
 // maxOutput bounds what is kept of either stream of npm, in bytes. The largest listings seen have some 100 KB.
 const maxOutput = 64 << 20
 
@@ -79,6 +82,9 @@ func (n *NPM) run(ctx context.Context, dir, op string, args []string) ([]byte, e
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
+		if exit.ExitCode() == exitNoInterpreter && len(stdout.Bytes()) == 0 {
+			return nil, ErrNoNode
+		}
 		return nil, classify(op, errorCode(stdout.Bytes(), stderr.Bytes()))
 	}
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, exec.ErrDot) || errors.Is(err, fs.ErrNotExist) {

@@ -33,7 +33,7 @@ type Installed struct {
 // came with it is hashed, and its runtime is installed in the same way. Processes that install the same release at
 // once wait for each other. What an interrupted install leaves behind is removed by the next one.
 //
-// Errors: ErrNoNPM, *NetworkError, *UnknownPackageError, *UnknownVersionError, *LayoutError,
+// Errors: ErrNoNPM, ErrNoNode, *NetworkError, *UnknownPackageError, *UnknownVersionError, *LayoutError,
 // *IncompleteReleaseError, *SkippedPackageError, *WrongVersionError, *IntegrityError, *BinaryError, *NPMError.
 func (n *NPM) Install(ctx context.Context, agent contract.Agent, version string, platform contract.Platform) (*Installed, error) {
 	pkg, err := npmPackage(agent)
