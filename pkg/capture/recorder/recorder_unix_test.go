@@ -313,6 +313,26 @@ func TestRecordingFails(t *testing.T) {
 	}
 }
 
+// A disk without room, here a limit on the size of files, costs the recording and nothing else.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/sh", "-c", `ulimit -f 64 && exec "$0" record "$1" echo`, exe, dir)
+	const size = 10 << 20
+	sent, got := sha256.New(), sha256.New()
+	cmd.Stdin = io.TeeReader(io.LimitReader(rand.NewChaCha8([32]byte{2}), size), sent)
+	cmd.Stdout = got
+	if err := cmd.Run(); err != nil || !bytes.Equal(sent.Sum(nil), got.Sum(nil)) {
+		t.Errorf("the host's run: %v", err)
+	}
+	if why, err := os.ReadFile(dir + ".error"); err != nil || !strings.Contains(string(why), "spool") {
+		t.Errorf("the failure was not reported: %q, %v", why, err)
+	}
+}
+
 // A disk that hangs costs the recording and nothing else.
 func TestSlowDisk(t *testing.T) {
 	hang := make(chan struct{})
