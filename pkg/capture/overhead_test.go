@@ -46,7 +46,7 @@ func overhead(b *testing.B, c *Capturer, target Target) {
 		})
 	}
 	b.ReportMetric(float64(wall[0].Milliseconds()), "bare-ms")
-	b.ReportMetric(float64((cpu[1] - cpu[0]).Microseconds())/1000, "extra-cpu-ms")
+	b.ReportMetric(float64((cpu[1]-cpu[0]).Microseconds())/1000, "extra-cpu-ms")
 	b.ReportMetric(100*(wall[1].Seconds()/wall[0].Seconds()-1), "overhead-%")
 	b.ReportMetric(100*(cpu[1].Seconds()/cpu[0].Seconds()-1), "cpu-overhead-%")
 }

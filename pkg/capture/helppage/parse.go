@@ -184,7 +184,9 @@ func (f *flag) describe(block []string) {
 			f.choices(choiceSplit.Split(m[1], -1))
 		}
 	}
+	own := text // what is said of the flag itself, not of its values
 	if at := slices.Index(block, "Possible values:"); at >= 0 {
+		own = strings.Join(block[:at], " ")
 		var names []string
 		for _, line := range block[at+1:] {
 			if m := bullet.FindStringSubmatch(line); m != nil {
@@ -198,7 +200,7 @@ func (f *flag) describe(block []string) {
 			f.Default = "<text>"
 		}
 	}
-	f.Deprecated = deprecated.MatchString(text)
+	f.Deprecated = deprecated.MatchString(own)
 }
 
 func (f *flag) choices(names []string) {

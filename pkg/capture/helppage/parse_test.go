@@ -42,7 +42,7 @@ Options:
           Possible values:
           - never:   Does not ask
             at all
-          - on-fail: Asks afterwards
+          - on-fail: DEPRECATED: Asks afterwards
 
   -h, --help
           Print help
