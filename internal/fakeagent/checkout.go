@@ -32,7 +32,7 @@ func schemas(dir string) error {
 	}
 	for _, name := range contract.Kind("").Values() {
 		kind := contract.Kind(name)
-		if slices.Contains([]contract.Kind{contract.KindMinEvents, contract.KindEnvPolicy, contract.KindScript}, kind) {
+		if kind.IsProbePart() {
 			continue // parts of the schema of probes
 		}
 		data, err := contract.SchemaFile(kind)

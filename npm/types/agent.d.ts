@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 210ca4072fa85f21b3fe08f08deef06de6dc146bb6f6ff54d7e418cb8980f0fa
+// schema-sha256: cce2368f60c409298789055ee6a2849a9f814e86d066e05fcb6a54a1d6394d09
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -18,13 +18,13 @@ export type RangePolicy = 'exact' | 'patch'
  */
 export type CLIVersion = string
 /**
- * CredentialModel says how the CLI gets its credentials.
- */
-export type CredentialModel = 'env-key' | 'login-file' | 'device-code' | 'none'
-/**
  * ModeID names one way to start an agent, unique within the agent.
  */
 export type ModeID = string
+/**
+ * CredentialModel says how the CLI gets its credentials.
+ */
+export type CredentialModel = 'env-key' | 'login-file' | 'device-code' | 'none'
 /**
  * Family is a wire protocol family.
  */
@@ -44,6 +44,10 @@ export type Transport = 'plain' | 'jsonl' | 'json' | 'json-rpc' | 'pi-rpc'
  * StdinMode says how the prompt reaches the CLI and when its standard input closes.
  */
 export type StdinMode = 'none' | 'text-prompt' | 'jsonl-open' | 'prompt-file' | 'rpc'
+/**
+ * ClientID names a client profile: the file registry/clients/<id>.json.
+ */
+export type ClientID = string
 /**
  * EventName is a neutral reference event: what every family's frames mean to a host.
  */
@@ -189,7 +193,8 @@ export interface VersionProbe {
   /**
    * @minItems 1
    */
-  argv: [string, ...string[]]
+  argv?: [string, ...string[]]
+  handshake?: ModeID
   /**
    * Regular expression with one group: the version token
    */
@@ -264,6 +269,15 @@ export interface Mode {
    * Words of argv that make the CLI trust its working directory; probes of untrusted folders leave them out
    */
   trust_argv?: string[]
+  client?: ClientID
+  /**
+   * Authentication method that an RPC host picks; none where absent
+   */
+  authenticate?: string
+  /**
+   * Whether an RPC host selects the model in the session
+   */
+  select_model?: boolean
   output_of?: ModeID
   dialects?: Dialect[]
   /**
@@ -305,9 +319,10 @@ export interface Dialect {
   name: string
   releases?: string
   /**
-   * @minItems 1
+   * The entries add to those that the RPC family has by itself
    */
-  event_type: [EventTypeRule, ...EventTypeRule[]]
+  extends?: 'family'
+  event_type?: EventTypeRule[]
   /**
    * Values recorded as kind only; their keys go to the vocabulary
    */
@@ -347,7 +362,7 @@ export interface Dialect {
    */
   session?: string
   terminal: Terminal
-  events: EventRule[]
+  events?: EventRule[]
   pairs?: PairRule[]
   /**
    * Further enum-like strings: path to the values that survive

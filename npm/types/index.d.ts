@@ -1,6 +1,7 @@
 // Generated from registry/schemas; do not edit.
 export type { Agent } from './agent.js'
 export type { AgentIndex } from './agents-index.js'
+export type { Client } from './client.js'
 export type { Diagnostics } from './diagnostics.js'
 export type { ErrorCase } from './error-case.js'
 export type { Evidence } from './evidence.js'

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/probe.schema.json; do not edit.
-// schema-sha256: 68ae8e1fe65c8bfab58324c829d61414bddf225847c3509c6cb7316a0d0e81a8
+// schema-sha256: be6fc0b2ad07bbd5c4282215162ceb32747e411ebbc9b2fcf431be89288098e8
 
 /**
  * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
@@ -35,9 +35,17 @@ export type ExitClass = 'success' | 'nonzero' | 'signal' | 'timeout' | 'unknown'
  * RunSignal is a signal that hosts send to end a run.
  */
 export type RunSignal = 'SIGINT' | 'SIGTERM'
+/**
+ * PermissionPolicy says how the host answers a permission request.
+ */
+export type PermissionPolicy = 'allow' | 'deny' | 'cancel'
+/**
+ * CancelMoment is when the host cancels: right behind the prompt, at the first text or tool call, or in place of an answer to a permission request.
+ */
+export type CancelMoment = 'prompt' | 'text' | 'tool' | 'permission'
 
 /**
- * Probe is one folder probes/<id>, assembled: a fixed prompt, workspace and script that exercises one behaviour. Each part is a file of the folder: prompt.md, fixture-files/, expected-min-events.json, env-policy.json, script.json.
+ * Probe is one folder probes/<id>, assembled: a fixed prompt, workspace and script that exercises one behaviour. Each part is a file of the folder: prompt.md, fixture-files/, expected-min-events.json, env-policy.json, script.json, host.json.
  */
 export interface Probe {
   id: ProbeID
@@ -51,6 +59,7 @@ export interface Probe {
   expected_min_events?: MinEvents | null
   env_policy?: EnvPolicy | null
   script?: Script | null
+  host?: HostPolicy | null
 }
 /**
  * MinEvents is expected-min-events.json: what a capture must show before it counts.
@@ -206,4 +215,46 @@ export interface StallStep {
    * How long the connection stays open
    */
   seconds: number
+}
+/**
+ * HostPolicy is host.json of a probe: what the host does in the turn besides sending the prompt.
+ */
+export interface HostPolicy {
+  permission?: PermissionPolicy
+  cancel_at?: CancelMoment
+  mcp_servers?: MCPServer[]
+  /**
+   * @maxItems 10
+   */
+  images?:
+    | []
+    | [Image]
+    | [Image, Image]
+    | [Image, Image, Image]
+    | [Image, Image, Image, Image]
+    | [Image, Image, Image, Image, Image]
+    | [Image, Image, Image, Image, Image, Image]
+    | [Image, Image, Image, Image, Image, Image, Image]
+    | [Image, Image, Image, Image, Image, Image, Image, Image]
+    | [Image, Image, Image, Image, Image, Image, Image, Image, Image]
+    | [Image, Image, Image, Image, Image, Image, Image, Image, Image, Image]
+}
+/**
+ * MCPServer is a server that the host hands to the session. The command may hold {cwd} and {home}.
+ */
+export interface MCPServer {
+  name: string
+  command: string
+  args?: string[]
+  env?: {
+    [k: string]: string
+  }
+}
+/**
+ * Image is an attachment of the prompt. It is also written into the workspace.
+ */
+export interface Image {
+  name: string
+  mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  base64: string
 }

@@ -88,10 +88,11 @@ type InstallLayout struct {
 
 // VersionProbe asks an executable for its version.
 type VersionProbe struct {
-	Argv     []string `json:"argv" jsonschema:"minItems=1"`
-	Pattern  string   `json:"pattern" jsonschema:"description=Regular expression with one group: the version token"`
-	Template string   `json:"template" jsonschema:"maxLength=200,description=The whole output line with {version} in the token's place"`
-	Scheme   string   `json:"scheme" jsonschema:"enum=semver,enum=calver,enum=opaque"`
+	Argv      []string `json:"argv,omitempty" jsonschema:"minItems=1"`
+	Handshake ModeID   `json:"handshake,omitempty" jsonschema:"description=RPC mode whose handshake names the version\\, where no argument asks for it"`
+	Pattern   string   `json:"pattern" jsonschema:"description=Regular expression with one group: the version token"`
+	Template  string   `json:"template" jsonschema:"maxLength=200,description=The whole output line with {version} in the token's place"`
+	Scheme    string   `json:"scheme" jsonschema:"enum=semver,enum=calver,enum=opaque"`
 }
 
 // Runtime is what a script needs to run. The version is pinned, so that a capture never depends on the machine's own.
@@ -154,6 +155,9 @@ type Mode struct {
 	Stdin     map[string]any    `json:"stdin_message,omitempty" jsonschema:"description=The one line of JSON that a jsonl-open mode writes; {prompt} stands for the prompt in its strings"`
 	Env       map[string]string `json:"env,omitempty"`
 	TrustArgv []string          `json:"trust_argv,omitempty" jsonschema:"uniqueItems=true,description=Words of argv that make the CLI trust its working directory; probes of untrusted folders leave them out"`
+	Client    ClientID          `json:"client,omitempty" jsonschema:"description=Profile of registry/clients that an RPC mode is driven by"`
+	AuthWith  string            `json:"authenticate,omitempty" jsonschema:"maxLength=100,description=Authentication method that an RPC host picks; none where absent"`
+	Selects   bool              `json:"select_model,omitempty" jsonschema:"description=Whether an RPC host selects the model in the session"`
 	OutputOf  ModeID            `json:"output_of,omitempty" jsonschema:"description=Mode of this agent whose dialects\\, tools and side requests this one shares"`
 	Dialects  []Dialect         `json:"dialects,omitempty"`
 	Tools     map[string][]Tool `json:"tools,omitempty" jsonschema:"description=Per intent of a script: tools in order of preference; the first that the CLI offers is called"`
@@ -192,7 +196,8 @@ type SideRequest struct {
 type Dialect struct {
 	Name        string              `json:"name" jsonschema:"pattern=^[a-z0-9-]{1\\,60}$"`
 	Releases    string              `json:"releases,omitempty"`
-	EventType   []EventTypeRule     `json:"event_type" jsonschema:"minItems=1"`
+	Extends     string              `json:"extends,omitempty" jsonschema:"enum=family,description=The entries add to those that the RPC family has by itself"`
+	EventType   []EventTypeRule     `json:"event_type,omitempty"`
 	Opaque      []string            `json:"opaque,omitempty" jsonschema:"description=Values recorded as kind only; their keys go to the vocabulary"`
 	Maps        []string            `json:"maps,omitempty" jsonschema:"description=Objects keyed by data; the key becomes {key}"`
 	Unions      []UnionRule         `json:"unions,omitempty"`
@@ -205,7 +210,7 @@ type Dialect struct {
 	Ambient     []AmbientRule       `json:"ambient,omitempty"`
 	Session     string              `json:"session,omitempty" jsonschema:"description=Event type that must come first"`
 	Terminal    Terminal            `json:"terminal"`
-	Events      []EventRule         `json:"events"`
+	Events      []EventRule         `json:"events,omitempty"`
 	Pairs       []PairRule          `json:"pairs,omitempty"`
 	Enums       map[string][]string `json:"enums,omitempty" jsonschema:"description=Further enum-like strings: path to the values that survive"`
 }

@@ -75,6 +75,9 @@ func (p *Probe) applyDefaults() {
 	if p.Script != nil {
 		p.Script.applyDefaults()
 	}
+	if p.Host != nil {
+		p.Host.applyDefaults()
+	}
 }
 
 // applyDefaults fills in limits; those of a part never exceed the total.
@@ -101,6 +104,12 @@ func (m *MinEvents) applyDefaults() {
 func (e *EnvPolicy) applyDefaults() {
 	if e.CredentialFiles == "" {
 		e.CredentialFiles = "keep"
+	}
+}
+
+func (h *HostPolicy) applyDefaults() {
+	if h.Permission == "" {
+		h.Permission = PermissionAllow
 	}
 }
 

@@ -70,3 +70,10 @@ func (t *transcriptCheck) rpcError(failure any) {
 		t.report("transcript/jsonrpc", "/frame/error/message", "the message is no text", "write the message as a string")
 	}
 }
+
+// ValidFrame reports whether a frame may stand in a transcript of the family.
+func ValidFrame(family Family, frame map[string]any) bool {
+	t := transcriptCheck{family: family}
+	t.frame(map[string]any{"frame": frame})
+	return len(t.problems) == 0
+}

@@ -18,18 +18,26 @@ const (
 	KindAgentsIndex    Kind = "agents-index"
 	KindReleases       Kind = "releases"
 	KindDiagnostics    Kind = "diagnostics"
+	KindClient         Kind = "client"
 	KindProbe          Kind = "probe"
 	KindMinEvents      Kind = "expected-min-events"
 	KindEnvPolicy      Kind = "env-policy"
 	KindScript         Kind = "script"
+	KindHostPolicy     Kind = "host"
 )
 
 // Values lists the enum.
 func (Kind) Values() []string {
 	return []string{
 		"observation", "evidence", "source-evidence", "transcript", "shape", "support-matrix", "error-case",
-		"agent", "agents-index", "releases", "diagnostics", "probe", "expected-min-events", "env-policy", "script",
+		"agent", "agents-index", "releases", "diagnostics", "client", "probe", "expected-min-events", "env-policy", "script", "host",
 	}
+}
+
+// IsProbePart reports whether files of the kind are parts of a probe, described in its schema.
+func (k Kind) IsProbePart() bool {
+	file, definition := k.schema()
+	return file == string(KindProbe) && definition != ""
 }
 
 // schema names the file and the definition that the kind is validated by; an empty definition is the root.
@@ -41,6 +49,8 @@ func (k Kind) schema() (file, definition string) {
 		return "probe", "EnvPolicy"
 	case KindScript:
 		return "probe", "Script"
+	case KindHostPolicy:
+		return "probe", "HostPolicy"
 	}
 	return string(k), ""
 }
@@ -65,6 +75,8 @@ func KindOfPath(rel string) (Kind, bool) {
 		return KindReleases, !strings.Contains(name, "/") && strings.HasSuffix(name, ".json")
 	case "diagnostics":
 		return KindDiagnostics, !strings.Contains(name, "/") && strings.HasSuffix(name, ".json")
+	case "clients":
+		return KindClient, !strings.Contains(name, "/") && strings.HasSuffix(name, ".json")
 	case "shapes":
 		return KindShape, strings.HasSuffix(name, ".shape.json")
 	case "fixtures":
@@ -86,6 +98,8 @@ func KindOfPath(rel string) (Kind, bool) {
 			return KindEnvPolicy, true
 		case "script.json":
 			return KindScript, true
+		case "host.json":
+			return KindHostPolicy, true
 		}
 	}
 	return "", false

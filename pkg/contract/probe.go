@@ -1,7 +1,8 @@
 package contract
 
 // Probe is one folder probes/<id>, assembled: a fixed prompt, workspace and script that exercises one behaviour.
-// Each part is a file of the folder: prompt.md, fixture-files/, expected-min-events.json, env-policy.json, script.json.
+// Each part is a file of the folder: prompt.md, fixture-files/, expected-min-events.json, env-policy.json,
+// script.json, host.json.
 type Probe struct {
 	ID        ProbeID           `json:"id"`
 	Prompt    string            `json:"prompt,omitempty"`
@@ -9,6 +10,7 @@ type Probe struct {
 	Expected  *MinEvents        `json:"expected_min_events,omitempty"`
 	EnvPolicy *EnvPolicy        `json:"env_policy,omitempty"`
 	Script    *Script           `json:"script,omitempty"`
+	Host      *HostPolicy       `json:"host,omitempty"`
 }
 
 // HostOnly reports whether nothing captures the probe: a host's own runs are recorded under it.

@@ -51,6 +51,15 @@ var agentRules = []Rule{
 			report("/version_probe/template", "the place of the version is not clear", "write the whole line with {version} once")
 		}
 	}),
+	ruleFor(KindAgent, "agent/version-probe", "The version is asked for in one way.", func(a Agent, report reporter) {
+		v := a.VersionProbe
+		if (len(v.Argv) == 0) == (v.Handshake == "") {
+			report("/version_probe", "the probe has neither or both of its two forms", "give exactly one of argv and handshake")
+		}
+		if v.Handshake != "" && !slices.ContainsFunc(a.Modes, func(m Mode) bool { return m.ID == v.Handshake && m.Family == FamilyACP }) {
+			report("/version_probe/handshake", "the agent has no such mode with a handshake", "name a mode of the family "+string(FamilyACP))
+		}
+	}),
 	ruleFor(KindAgent, "agent/ranges", "Release ranges can be parsed, and no entry stands behind one that matches everything.", checkAgentRanges),
 	ruleFor(KindAgent, "agent/install", "An install layout has executables, or a script with a runtime; their paths stay inside the package.", func(a Agent, report reporter) {
 		for i, layout := range a.Install {

@@ -17,6 +17,19 @@ var dialectRules = []Rule{
 			}
 		}
 	})),
+	ruleFor(KindAgent, "dialect/extends", "A dialect names its frames, or adds to one that does.", func(a Agent, report reporter) {
+		for i, m := range a.Modes {
+			for j, d := range m.Dialects {
+				at := pointer("modes", i, "dialects", j)
+				switch {
+				case d.Extends == "" && (len(d.EventType) == 0 || len(d.Events) == 0):
+					report(at, "nothing names the frames, or nothing says what they mean", "give event_type and events")
+				case d.Extends != "" && !m.Family.IsRPC():
+					report(at+"/extends", "the family has no dialect of its own", "leave it out, and give the whole dialect")
+				}
+			}
+		}
+	}),
 	ruleFor(KindAgent, "dialect/paths", "Paths are well-formed for the place where they stand.", eachDialect(checkDialectPaths)),
 	ruleFor(KindAgent, "dialect/terminal", "What is said about terminal events needs terminal events.", eachDialect(func(at string, d Dialect, report reporter) {
 		if len(d.Terminal.Events) == 0 && (d.Terminal.PerTurn != 0 || len(d.Terminal.After) > 0) {

@@ -26,6 +26,16 @@ var modeRules = []Rule{
 			checkStdinMode(pointer("modes", i, "stdin_mode"), m.Family, m.StdinMode, report)
 		}
 	}),
+	ruleFor(KindAgent, "mode/client", "An RPC mode names the client profile that drives it; no other mode has one.", func(a Agent, report reporter) {
+		for i, m := range a.Modes {
+			switch rpc := m.Family.IsRPC(); {
+			case rpc && m.Client == "":
+				report(pointer("modes", i, "client"), "nothing says what the host sends", "name a profile of registry/clients")
+			case !rpc && (m.Client != "" || m.AuthWith != "" || m.Selects):
+				report(pointer("modes", i), "the family has no frames of the host", "leave out client, authenticate and select_model")
+			}
+		}
+	}),
 	ruleFor(KindAgent, "mode/prompt", "A prompt file has its place in argv.", func(a Agent, report reporter) {
 		for i, m := range a.Modes {
 			if m.StdinMode != StdinPromptFile {

@@ -12,6 +12,7 @@ var probeRules = slices.Concat(
 	conditionRules,
 	partRules(KindEnvPolicy, "env_policy", func(p Probe) *EnvPolicy { return p.EnvPolicy }, envPolicyChecks),
 	partRules(KindScript, "script", func(p Probe) *Script { return p.Script }, scriptChecks),
+	partRules(KindHostPolicy, "host", func(p Probe) *HostPolicy { return p.Host }, hostPolicyChecks),
 	[]Rule{ruleFor(KindProbe, "probe/files", "Fixture files lie in the probe's workspace.", func(p Probe, report reporter) {
 		for _, name := range slices.Sorted(maps.Keys(p.Files)) {
 			if !relPath.MatchString(name) {

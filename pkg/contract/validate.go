@@ -165,6 +165,8 @@ func decodeKind(kind Kind, data []byte) (any, error) {
 		return decodeAs[ReleaseList](data)
 	case KindDiagnostics:
 		return decodeAs[Diagnostics](data)
+	case KindClient:
+		return decodeAs[Client](data)
 	case KindProbe:
 		return decodeAs[Probe](data)
 	case KindMinEvents:
@@ -173,6 +175,8 @@ func decodeKind(kind Kind, data []byte) (any, error) {
 		return decodeAs[EnvPolicy](data)
 	case KindScript:
 		return decodeAs[Script](data)
+	case KindHostPolicy:
+		return decodeAs[HostPolicy](data)
 	}
 	return nil, fmt.Errorf("the kind %q has no type", kind)
 }

@@ -276,7 +276,7 @@ func TestPairs(t *testing.T) {
 
 func TestKindOfPath(t *testing.T) {
 	tests := map[string]Kind{
-		"agents.json": KindAgentsIndex, "support-matrix.json": KindSupportMatrix, "agents/a.json": KindAgent, "releases/a.json": KindReleases, "diagnostics/a.json": KindDiagnostics,
+		"agents.json": KindAgentsIndex, "support-matrix.json": KindSupportMatrix, "agents/a.json": KindAgent, "releases/a.json": KindReleases, "diagnostics/a.json": KindDiagnostics, "clients/a.json": KindClient, "probes/p/host.json": KindHostPolicy,
 		"shapes/plain/sha256-0.shape.json": KindShape, "fixtures/plain/sha256-0.sanitized.jsonl": KindTranscript, "fixtures/pi-rpc/sha256-0.transcript.jsonl": KindTranscript,
 		"observations/a/1/linux-x64/t.p.observation.json": KindObservation, "observations/a/1/linux-x64/t.p.evidence.json": KindEvidence,
 		"source-evidence/a/x.json": KindSourceEvidence, "error-cases/a/p.error-case.json": KindErrorCase, "probes/p/script.json": KindScript,

@@ -20,7 +20,7 @@ var knownFiles = func() []*regexp.Regexp {
 	for _, form := range []string{
 		`(?:agents|support-matrix|shape-aliases)\.json`,
 		`README\.md`,
-		`(?:agents|releases)/` + id + `\.json`,
+		`(?:agents|clients|releases)/` + id + `\.json`,
 		`diagnostics/[a-z0-9-]+\.json`,
 		`schemas/[a-z-]+\.schema\.json`,
 		`observations/` + id + `/[0-9A-Za-z][0-9A-Za-z.+_-]*/[a-z0-9-]+/[0-9T.-]+Z\.` + id + `\.(?:observation|evidence)\.json`,

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
@@ -67,7 +66,7 @@ var generatedRules = []Rule{
 func publishedKinds() []contract.Kind {
 	var kinds []contract.Kind
 	for _, kind := range contract.Kind("").Values() {
-		if !slices.Contains([]contract.Kind{contract.KindMinEvents, contract.KindEnvPolicy, contract.KindScript}, contract.Kind(kind)) {
+		if !contract.Kind(kind).IsProbePart() {
 			kinds = append(kinds, contract.Kind(kind))
 		}
 	}

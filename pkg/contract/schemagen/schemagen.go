@@ -40,6 +40,7 @@ var Schemas = []Schema{
 	{"agents-index", contract.AgentIndex{}},
 	{"releases", contract.ReleaseList{}},
 	{"diagnostics", contract.Diagnostics{}},
+	{"client", contract.Client{}},
 	{"probe", contract.Probe{}},
 }
 
