@@ -16,12 +16,39 @@ var catalogRules = []Rule{
 		tree: func(s *state, report reporter) {
 			s.eachMode(func(file, at string, _ contract.Agent, m contract.Mode) {
 				for i, d := range m.Dialects {
+					if d.Extends != "" {
+						family, _, err := protocol.FamilyDialect(m.Family)
+						if err != nil {
+							report(file, fmt.Sprintf("%s/dialects/%d", at, i), err.Error(), "correct the entry")
+							continue
+						}
+						d = protocol.Extend(family, d)
+					}
 					if _, err := protocol.Compile(d); err != nil {
 						report(file, fmt.Sprintf("%s/dialects/%d", at, i), err.Error(), "correct the entry")
 					}
 				}
-				if m.Family != contract.FamilyPlain && len(m.Dialects) == 0 && m.OutputOf == "" {
+				if m.Family != contract.FamilyPlain && !m.Family.IsRPC() && len(m.Dialects) == 0 && m.OutputOf == "" {
 					report(file, at+"/dialects", "the mode has no dialect, so its frames cannot be read", "add one")
+				}
+			})
+		},
+	},
+	{
+		ID: "agent/client", Purpose: "An RPC mode is driven by a client profile that speaks its family and takes its steps.", Severity: Error,
+		tree: func(s *state, report reporter) {
+			s.eachMode(func(file, at string, _ contract.Agent, m contract.Mode) {
+				if !m.Family.IsRPC() {
+					return
+				}
+				client, err := s.catalog.Client(m.Client, m.Family)
+				switch {
+				case err != nil:
+					report(file, at+"/client", "no profile of this name speaks the family", "add registry/clients/<id>.json, or correct the name")
+				case m.AuthWith != "" && (client.ACP == nil || !slices.Contains(client.ACP.Steps, contract.StepAuthenticate)):
+					report(file, at+"/authenticate", "the host of this profile does not authenticate", "leave it out, or name another profile")
+				case m.Selects && (client.ACP == nil || !slices.Contains(client.ACP.Steps, contract.StepModel)):
+					report(file, at+"/select_model", "the host of this profile selects no model", "leave it out, or name another profile")
 				}
 			})
 		},

@@ -25,6 +25,8 @@ type Limits struct {
 	// Drain is how long the pipes may stay open after the process itself has ended: something that it started holds them.
 	// It takes the place of the others then; without it only Total goes on.
 	Drain time.Duration
+	// Linger is how long a child of an RPC family may go on after its standard input has closed.
+	Linger time.Duration
 	// MaxOutput bounds standard output and error together, in bytes.
 	MaxOutput int64
 }
@@ -42,6 +44,8 @@ const (
 	StopInactivity Stop = "inactivity-timeout"
 	StopOutput     Stop = "output-limit"
 	StopCancelled  Stop = "cancelled"
+	// StopLingers says that the turn is over and standard input closed, and the child goes on.
+	StopLingers Stop = "lingers"
 )
 
 // Timeout reports whether a time limit ended the drive.
@@ -104,6 +108,7 @@ type drive struct {
 	stopped chan Stop
 	size    atomic.Int64
 	last    atomic.Int64 // offset of the last output, in nanoseconds; 0 before the first
+	closed  atomic.Int64 // offset of the close of standard input of an RPC family
 	ended   atomic.Bool
 }
 
@@ -202,6 +207,12 @@ func (d *drive) overdue(gone bool) Stop {
 	case d.Limits.Total > 0 && now > d.Limits.Total:
 		return StopTotal
 	case gone:
+		return ""
+	case d.closed.Load() > 0:
+		// A child whose turn is over may be silent, but not for long.
+		if d.Limits.Linger > 0 && now-time.Duration(d.closed.Load()) > d.Limits.Linger {
+			return StopLingers
+		}
 		return ""
 	case last == 0 && d.Limits.FirstByte > 0 && now > d.Limits.FirstByte:
 		return StopFirstByte

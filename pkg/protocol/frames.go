@@ -79,6 +79,7 @@ type Reader struct {
 	Dialect *Dialect
 	Paths   *Paths
 	doc     Document
+	calls   map[call]string // of RPC families: open requests and their names
 }
 
 // NewReader reads the frames of a family. JSON families need a dialect.
@@ -86,7 +87,11 @@ func NewReader(family contract.Family, d *Dialect) (*Reader, error) {
 	if d == nil && family != contract.FamilyPlain {
 		return nil, fmt.Errorf("family %s needs a dialect: none of the mode's dialects covers this release", family)
 	}
-	return &Reader{Family: family, Dialect: d, Paths: NewPaths(d)}, nil
+	r := &Reader{Family: family, Dialect: d, Paths: NewPaths(d)}
+	if family.IsRPC() {
+		r.Paths.envelope = envelopeAttrs
+	}
+	return r, nil
 }
 
 // Read names one line. The only errors are those of the path table.
@@ -98,6 +103,10 @@ func (r *Reader) Read(line []byte) (Frame, error) {
 	}
 	if r.Family == contract.FamilyPlain {
 		f.EventType = TextFrame
+		return f, nil
+	}
+	if r.Family.IsRPC() {
+		f.EventType = Noise // frames of these families are no lines
 		return f, nil
 	}
 	if err := r.doc.Parse(text); err != nil {

@@ -71,6 +71,15 @@ type Paths struct {
 	Root    *Path
 	dialect *Dialect
 	count   int
+	// envelope holds what a family knows of its frames, whatever the dialect.
+	envelope map[string]func(*Path)
+}
+
+// envelopeAttrs are the parts of an RPC frame that both sides need: without them a transcript does not read back.
+var envelopeAttrs = map[string]func(*Path){
+	"$.jsonrpc":    func(p *Path) { p.Attr |= AttrEnum; p.Allowed = map[string]bool{"2.0": true} },
+	"$.id":         func(p *Path) { p.Attr |= AttrID | AttrNumber },
+	"$.error.code": func(p *Path) { p.Attr |= AttrNumber },
 }
 
 // NewPaths returns an empty table; a nil dialect gives paths with the general attributes only.
@@ -85,6 +94,9 @@ func (p *Paths) add(path *Path) *Path {
 	p.count++
 	if p.dialect != nil {
 		p.dialect.describe(path)
+	}
+	if known := p.envelope[path.Name]; known != nil {
+		known(path)
 	}
 	if path.Key != "" && path.Parent.Attr&AttrMap == 0 {
 		path.Attr |= keyAttr(path.Key)

@@ -3,6 +3,7 @@ package redact
 import (
 	"strings"
 
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 )
 
@@ -40,11 +41,15 @@ func lookAhead(p Policy, literals map[string]bool, each func(onLine func(line []
 	if err != nil {
 		return ahead{}, err
 	}
+	read := reader.Read
+	if p.Family.IsRPC() {
+		read = func(frame []byte) (protocol.Frame, error) { return reader.ReadFrame(contract.CLIToServer, frame) }
+	}
 	j := newJoiner(literals)
 	var fragments fragments
 	var scratch []byte
 	err = each(func(line []byte) error {
-		f, err := reader.Read(line)
+		f, err := read(line)
 		if err != nil || f.Doc == nil {
 			return nil // the main pass reports it
 		}

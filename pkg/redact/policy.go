@@ -85,6 +85,18 @@ func LiteralsOf(p contract.Probe) []string {
 	for name, content := range p.Files {
 		add(name, content)
 	}
+	if p.Host != nil {
+		for _, image := range p.Host.Images {
+			add(image.Name, image.Base64)
+		}
+		for _, s := range p.Host.MCPServers {
+			add(s.Name, s.Command)
+			add(s.Args...)
+			for name, value := range s.Env {
+				add(name, value)
+			}
+		}
+	}
 	if p.Script != nil {
 		for _, step := range p.Script.Steps {
 			add(strings.Join(step.Text, ""))

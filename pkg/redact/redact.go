@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -99,6 +100,43 @@ func (r *redactor) fresh(dst, line []byte) ([]byte, error) {
 	return append(dst, end...), nil
 }
 
+// frame sanitizes one frame of an RPC family and puts the result through the second gate.
+func (r *redactor) frame(dst, frame []byte) ([]byte, error) {
+	if !r.policy.Family.IsRPC() {
+		return nil, r.fail("structure/frame", "", "this family has no frames in its transcript")
+	}
+	key := r.repeats.key(frame)
+	if known, ok := r.repeats.find(key, frame); ok {
+		return append(dst, known...), nil
+	}
+	r.ordered = false
+	f, err := r.reader.ReadFrame(contract.CLIToServer, frame) // of both directions: what survives does not depend on it
+	if err != nil {
+		return nil, r.fail("structure/undeclared-map", "", err.Error())
+	}
+	start := len(dst)
+	if dst, _, err = r.value(dst, f.Doc, 0); err == nil {
+		err = r.scan(dst[start:])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.ordered {
+		r.repeats.add(key, frame, dst[start:])
+	}
+	return dst, nil
+}
+
+// framesOf hands over the frames of both sides, as the main pass reads them.
+func framesOf(raw *transcript.Raw, fn func(frame []byte) error) error {
+	return raw.Each(func(e transcript.Entry) error {
+		if e.Frame != nil {
+			return fn(e.Frame)
+		}
+		return nil
+	})
+}
+
 // message sanitizes a line of text: one of the probe's literals, a known message, or text.
 func (r *redactor) message(text []byte) string {
 	s := strings.ToValidUTF8(string(text), "\uFFFD")
@@ -173,6 +211,9 @@ func (r *redactor) value(dst []byte, doc *protocol.Document, i int) ([]byte, int
 		}
 		return r.str(dst, r.text, n.Path.Attr, n.Path.Allowed), n.Next, nil
 	case '0':
+		if n.Path.Attr&protocol.AttrID != 0 && n.Path.Attr&protocol.AttrNumber != 0 && len(n.Value) > maxNumber {
+			return strconv.AppendInt(dst, longIDs+int64(r.ids.number(n.Value)), 10), n.Next, nil
+		}
 		return append(dst, number(n.Value, n.Path.Attr)...), n.Next, nil
 	}
 	return append(dst, n.Value...), n.Next, nil
@@ -229,6 +270,9 @@ func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
 		return nil, err
 	}
 	r.ahead, err = lookAhead(p, r.literals, func(onLine func([]byte) error) error {
+		if p.Family.IsRPC() {
+			return framesOf(raw, onLine)
+		}
 		lines := newSplitter(p.Transport, onLine, func([]byte) error { return nil })
 		if err := raw.Each(lines.feed); err != nil {
 			return err
@@ -259,7 +303,12 @@ func Redact(raw *transcript.Raw, p Policy, dir string) (*Sanitized, error) {
 		r.entry++
 		at = e.AtMs
 		if e.Frame != nil {
-			return r.fail("structure/frame", "", "this family has no frames in its transcript")
+			frame, err := r.frame(nil, e.Frame)
+			if err == nil {
+				e.Frame = frame
+				rec.Record(e)
+			}
+			return err
 		}
 		if err := lines.feed(e); err != nil || e.Dir == contract.CLIToServer {
 			return err

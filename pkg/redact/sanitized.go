@@ -64,6 +64,9 @@ func Read(in io.Reader, p Policy, dir string) (*Sanitized, error) {
 		return nil, err
 	}
 	r.ahead, err = lookAhead(p, r.literals, func(onLine func([]byte) error) error {
+		if p.Family.IsRPC() {
+			return framesOf(store, onLine)
+		}
 		return store.Each(func(e transcript.Entry) error {
 			if e.Dir == contract.CLIToServer && e.Stream == contract.Stdout {
 				return onLine(e.Data)
@@ -92,7 +95,14 @@ func (r *redactor) check(out *[]byte, e transcript.Entry) error {
 	const remedy = "the entry is not what redaction would write: redact the raw transcript again"
 	switch {
 	case e.Frame != nil:
-		return r.fail("structure/frame", "", "this family has no frames in its transcript")
+		var err error
+		if *out, err = r.frame((*out)[:0], e.Frame); err != nil {
+			return err
+		}
+		if !bytes.Equal(*out, e.Frame) {
+			return r.fail("structure/allow-list", "", remedy)
+		}
+		return nil
 	case e.Dir == contract.FromProcess:
 		if interrupts(e) {
 			r.cut = [2]bool{}

@@ -162,9 +162,16 @@ func (r *redactor) under(dst []byte, place string, rest []byte) []byte {
 	return appendPlace(dst, place+"/"+placePath)
 }
 
+const (
+	// maxNumber is how long a number may be that survives.
+	maxNumber = 9
+	// longIDs is where the numbers begin that stand for longer ones which identify something.
+	longIDs = 900_000_000
+)
+
 // number keeps a short declared number; any other becomes 0.
 func number(raw []byte, attr protocol.Attr) []byte {
-	if attr&protocol.AttrNumber != 0 && attr&protocol.AttrOpaque == 0 && len(raw) <= 9 && !bytes.ContainsAny(raw, "eE") {
+	if attr&protocol.AttrNumber != 0 && attr&protocol.AttrOpaque == 0 && len(raw) <= maxNumber && !bytes.ContainsAny(raw, "eE") {
 		return raw
 	}
 	return []byte("0")

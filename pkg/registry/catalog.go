@@ -22,11 +22,14 @@ type Catalog struct {
 	Agents      map[contract.AgentID]contract.Agent
 	Diagnostics map[contract.AgentID][]contract.DiagnosticTemplate
 	Probes      map[contract.ProbeID]contract.Probe
+	// Clients are the hosts whose frames drive RPC modes.
+	Clients map[contract.ClientID]contract.Client
 }
 
-// LoadCatalog reads agents/ and diagnostics/ of a tree and the folder of probes. All problems come at once.
+// LoadCatalog reads agents/, clients/ and diagnostics/ of a tree and the folder of probes. All problems come at once.
 func LoadCatalog(t *Tree, probes string) (*Catalog, error) {
-	c := &Catalog{Agents: map[contract.AgentID]contract.Agent{}, Diagnostics: map[contract.AgentID][]contract.DiagnosticTemplate{}, Probes: map[contract.ProbeID]contract.Probe{}}
+	c := &Catalog{Agents: map[contract.AgentID]contract.Agent{}, Diagnostics: map[contract.AgentID][]contract.DiagnosticTemplate{}, Probes: map[contract.ProbeID]contract.Probe{},
+		Clients: map[contract.ClientID]contract.Client{}}
 	var problems contract.Problems
 	for _, p := range t.Files("agents/") {
 		agent, found, err := read[contract.Agent](t, contract.KindAgent, p)
@@ -38,6 +41,17 @@ func LoadCatalog(t *Tree, probes string) (*Catalog, error) {
 			problems = append(problems, contract.Problem{File: p, Pointer: "/id", Rule: "agent/file-name", Message: "the id is not the file's name", Remedy: "rename the file or correct the id"})
 		}
 		c.Agents[agent.ID] = agent
+	}
+	for _, p := range t.Files("clients/") {
+		client, found, err := read[contract.Client](t, contract.KindClient, p)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, found...)
+		if len(found) == 0 && p != "clients/"+string(client.ID)+".json" {
+			problems = append(problems, contract.Problem{File: p, Pointer: "/id", Rule: "client/file-name", Message: "the id is not the file's name", Remedy: "rename the file or correct the id"})
+		}
+		c.Clients[client.ID] = client
 	}
 	for _, p := range t.Files("diagnostics/") {
 		d, found, err := read[contract.Diagnostics](t, contract.KindDiagnostics, p)
@@ -112,6 +126,8 @@ func loadProbe(fsys fs.FS, id string) (contract.Probe, contract.Problems, error)
 			*into, found = decodePart[contract.EnvPolicy](kind, file, data)
 		case **contract.Script:
 			*into, found = decodePart[contract.Script](kind, file, data)
+		case **contract.HostPolicy:
+			*into, found = decodePart[contract.HostPolicy](kind, file, data)
 		case *string:
 			if !utf8.Valid(data) {
 				found = contract.Problems{{File: file, Rule: "probe/text", Message: "the file is not UTF-8 text", Remedy: "write it in UTF-8"}}
@@ -127,6 +143,7 @@ func loadProbe(fsys fs.FS, id string) (contract.Probe, contract.Problems, error)
 		part("expected-min-events.json", &p.Expected, contract.KindMinEvents),
 		part("env-policy.json", &p.EnvPolicy, contract.KindEnvPolicy),
 		part("script.json", &p.Script, contract.KindScript),
+		part("host.json", &p.Host, contract.KindHostPolicy),
 	)
 	if err != nil {
 		return p, nil, err
@@ -193,6 +210,18 @@ func (c *Catalog) Agent(name string) (contract.Agent, error) {
 		}
 	}
 	return contract.Agent{}, &UnknownError{"agent", name, names(c.Agents)}
+}
+
+// Client finds a client profile that speaks a family.
+func (c *Catalog) Client(id contract.ClientID, family contract.Family) (contract.Client, error) {
+	client, ok := c.Clients[id]
+	if !ok {
+		return client, &UnknownError{"client profile", string(id), names(c.Clients)}
+	}
+	if !client.Speaks(family) {
+		return client, fmt.Errorf("client profile %s does not speak %s: describe it in registry/clients/%s.json", id, family, id)
+	}
+	return client, nil
 }
 
 // Probe finds a probe by id; the underscore spelling is accepted.

@@ -23,6 +23,10 @@ type Mode struct {
 	Env     map[string]string
 	Tools   map[string][]contract.Tool
 	Side    []contract.SideRequest
+	// Client, Authenticate and SelectModel say how a host speaks in an RPC mode.
+	Client       contract.ClientID
+	Authenticate string
+	SelectModel  bool
 	// Dialect reads the frames; nil for plain modes.
 	Dialect *protocol.Dialect
 	// OwnSandbox says that the CLI confines its own commands by mounts.
@@ -45,6 +49,7 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 		return Mode{}, err
 	}
 	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Message: src.Stdin, Env: src.Env, Tools: src.Tools, Trust: src.TrustArgv, Side: src.Side, OwnSandbox: src.Sandbox != "", TextEvent: "assistant_text"}
+	m.Client, m.Authenticate, m.SelectModel = src.Client, src.AuthWith, src.Selects
 	if ok, err := contract.MatchRange(src.Releases, string(version)); err != nil || !ok {
 		return m, fmt.Errorf("mode %s of %s does not exist in release %s (%s)", src.ID, a.ID, version, src.Releases)
 	}
@@ -63,9 +68,9 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	if src.Family == contract.FamilyPlain {
 		return m, nil
 	}
-	d, ok := First(src.Dialects, version, func(d contract.Dialect) string { return d.Releases })
-	if !ok {
-		return m, fmt.Errorf("mode %s of %s has no dialect for release %s: add a range to registry/agents/%s.json", src.ID, a.ID, version, a.ID)
+	d, err := dialect(a, src, version)
+	if err != nil {
+		return m, err
 	}
 	m.Dialect, err = protocol.Compile(d)
 	return m, err
@@ -138,6 +143,24 @@ func HelpCommands(a contract.Agent) []contract.HelpCommand {
 	return a.Help
 }
 
+// dialect picks the dialect of a release; an RPC family has one of its own, which the agent's may extend.
+func dialect(a contract.Agent, m contract.Mode, version contract.CLIVersion) (contract.Dialect, error) {
+	family, has, err := protocol.FamilyDialect(m.Family)
+	if err != nil {
+		return family, err
+	}
+	d, ok := First(m.Dialects, version, func(d contract.Dialect) string { return d.Releases })
+	switch {
+	case ok && d.Extends != "":
+		return protocol.Extend(family, d), nil
+	case ok:
+		return d, nil
+	case has:
+		return family, nil
+	}
+	return d, fmt.Errorf("mode %s of %s has no dialect for release %s: add a range to registry/agents/%s.json", m.ID, a.ID, version, a.ID)
+}
+
 // findMode finds a mode by id; without one, the default of the release.
 func findMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion) (contract.Mode, error) {
 	var known []string
@@ -173,6 +196,12 @@ func (c *Catalog) Policy(a contract.Agent, m Mode, version contract.CLIVersion, 
 	p := redact.Policy{Family: m.Family, Transport: m.Transport, Dialect: m.Dialect}
 	for _, probe := range probes {
 		p.Literals = append(p.Literals, redact.LiteralsOf(probe)...)
+	}
+	if client, ok := c.Clients[m.Client]; ok && client.ACP != nil {
+		p.Vocabulary = append(p.Vocabulary, client.ACP.Info.Name, client.ACP.Info.Version)
+	}
+	if m.Authenticate != "" {
+		p.Vocabulary = append(p.Vocabulary, m.Authenticate)
 	}
 	if api, ok := ModelAPI(a, version); ok {
 		p.Vocabulary = append(p.Vocabulary, api.Model)

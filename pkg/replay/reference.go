@@ -28,6 +28,12 @@ func Reference(s *redact.Sanitized, text contract.EventName) ([]protocol.Event, 
 	events := []protocol.Event{}
 	err = s.Each(func(e transcript.Entry) error {
 		switch {
+		case e.Frame != nil:
+			f, err := reader.ReadFrame(e.Dir, e.Frame)
+			if err == nil && e.Dir == contract.CLIToServer { // the host's own frames only name the answers
+				events = append(events, reader.Events(f)...)
+			}
+			return err
 		case e.Dir == contract.CLIToServer && e.Stream == contract.Stdout:
 			f, err := reader.Read(e.Data)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 // kind merges all frames of one event type.
 type kind struct {
+	dir       contract.FrameDirection
 	eventType string
 	ambient   map[string]bool // paths that may be there or not
 	seen      []spot          // per path index
@@ -117,7 +118,11 @@ func (k *kind) enum(doc *protocol.Document, n *protocol.Node) {
 }
 
 func (k *kind) frameShape() contract.FrameShape {
-	f := contract.FrameShape{Direction: contract.CLIToServer, Stream: "stdout", EventType: k.eventType, Paths: []contract.PathShape{}, Enums: map[string][]string{}}
+	stream := contract.FrameStream(contract.Stdout)
+	if k.dir == contract.ServerToCLI {
+		stream = contract.FrameStream(contract.Stdin)
+	}
+	f := contract.FrameShape{Direction: k.dir, Stream: stream, EventType: k.eventType, Paths: []contract.PathShape{}, Enums: map[string][]string{}}
 	for i := range k.seen {
 		c := &k.seen[i]
 		for t, name := range jsonTypes {

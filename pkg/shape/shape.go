@@ -6,6 +6,7 @@
 package shape
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,15 +34,22 @@ type Result struct {
 	Untyped int
 }
 
+// ErrOneSided reports an RPC transcript without frames of the host. What a CLI answered says nothing without what it
+// was asked.
+var ErrOneSided = errors.New("the transcript has no frames of the host: an RPC shape needs both sides; record the run with the frames that were written")
+
 // Of normalizes a transcript. The shape's level is runtime_observed; what else backs it is known to the registry.
 func Of(s *redact.Sanitized) (*Result, error) {
 	reader, err := protocol.NewReader(s.Family(), s.Dialect())
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{reader: reader, kinds: map[string]*kind{}, ambient: map[string]bool{}, watch: newInvariants(s.Dialect()), exit: contract.ExitUnknown}
+	b := &builder{reader: reader, kinds: map[kindKey]*kind{}, ambient: map[string]bool{}, watch: newInvariants(s.Dialect()), exit: contract.ExitUnknown}
 	if err := s.Each(b.entry); err != nil {
 		return nil, fmt.Errorf("normalizing: %w", err)
+	}
+	if s.Family().IsRPC() && !b.spoken {
+		return nil, ErrOneSided
 	}
 	return b.result(s)
 }
@@ -49,7 +57,7 @@ func Of(s *redact.Sanitized) (*Result, error) {
 type builder struct {
 	reader  *protocol.Reader
 	seen    seenLines
-	kinds   map[string]*kind
+	kinds   map[kindKey]*kind
 	order   []*kind
 	ambient map[string]bool
 	watch   *invariants
@@ -60,6 +68,12 @@ type builder struct {
 	exit    contract.ExitClass
 	stopped bool // the host ended the run
 	process string
+	spoken  bool // the host has sent a frame
+}
+
+type kindKey struct {
+	dir       contract.FrameDirection
+	eventType string
 }
 
 // The positions of noise. Where exactly between two frames it came is chance, so its frames stand at fixed places.
@@ -76,6 +90,8 @@ func (b *builder) entry(e transcript.Entry) error {
 	case e.Dir == contract.FromProcess:
 		b.processEvent(e)
 		return nil
+	case e.Frame != nil:
+		return b.rpc(e)
 	case e.Dir == contract.CLIToServer && e.Stream == contract.Stdout:
 		return b.line(e.Data)
 	}
@@ -133,7 +149,7 @@ func (b *builder) line(line []byte) error {
 	}
 	pairs := b.reader.Pairs(f)
 	b.sequence(f.EventType, pairs)
-	k, err := b.kind(f.EventType)
+	k, err := b.kind(contract.CLIToServer, f.EventType)
 	if err != nil {
 		return err
 	}
@@ -145,6 +161,30 @@ func (b *builder) line(line []byte) error {
 	if f.EventType != protocol.Untyped && !b.reader.Dialect.Paired(f.EventType) {
 		b.seen.add(key, f.EventType)
 	}
+	return nil
+}
+
+// rpc takes in one frame of an RPC family. The host's frames belong to the shape: a CLI that is spoken to in another
+// way answers in another way.
+func (b *builder) rpc(e transcript.Entry) error {
+	f, err := b.reader.ReadFrame(e.Dir, e.Frame)
+	if err != nil {
+		return err
+	}
+	if e.Dir == contract.ServerToCLI {
+		b.spoken = true
+	} else {
+		if b.reader.Dialect.Ambient(f.EventType) {
+			b.ambient[f.EventType] = true
+			return nil
+		}
+		b.sequence(f.EventType, b.reader.Pairs(f))
+	}
+	k, err := b.kind(e.Dir, f.EventType)
+	if err != nil {
+		return err
+	}
+	k.merge(f.Doc, func(path string) { b.ambient[k.eventType+" "+path] = true })
 	return nil
 }
 
@@ -165,14 +205,15 @@ func (b *builder) sequence(eventType string, pairs []protocol.Pair) {
 	b.watch.frame(eventType, pairs)
 }
 
-func (b *builder) kind(eventType string) (*kind, error) {
-	k := b.kinds[eventType]
+func (b *builder) kind(dir contract.FrameDirection, eventType string) (*kind, error) {
+	key := kindKey{dir, eventType}
+	k := b.kinds[key]
 	if k == nil {
 		if len(b.kinds) == maxEventTypes {
 			return nil, fmt.Errorf("more than %d event types: an event_type rule of the dialect reads data", maxEventTypes)
 		}
-		k = &kind{eventType: eventType, ambient: b.reader.Dialect.AmbientPaths(eventType), enums: map[string]map[string]bool{}}
-		b.kinds[eventType] = k
+		k = &kind{dir: dir, eventType: eventType, ambient: b.reader.Dialect.AmbientPaths(eventType), enums: map[string]map[string]bool{}}
+		b.kinds[key] = k
 		b.order = append(b.order, k)
 	}
 	return k, nil
@@ -186,8 +227,13 @@ func (b *builder) result(s *redact.Sanitized) (*Result, error) {
 		SchemaVersion: contract.SchemaVersion, ProtocolFamily: s.Family(), ValidityLevel: contract.RuntimeObserved, Transport: s.Transport(),
 		StderrClass: s.StderrClass(), Exit: b.exit, EventTypes: []string{},
 	}
-	for _, k := range b.order {
-		shape.FrameShapes = append(shape.FrameShapes, k.frameShape())
+	// How the two sides interleave is chance where one does not wait for the other, so each side stands for itself.
+	for _, dir := range []contract.FrameDirection{contract.ServerToCLI, contract.CLIToServer} {
+		for _, k := range b.order {
+			if k.dir == dir {
+				shape.FrameShapes = append(shape.FrameShapes, k.frameShape())
+			}
+		}
 	}
 	if len(shape.FrameShapes) == 0 {
 		if b.process == "" {
@@ -223,7 +269,7 @@ func (b *builder) placeNoise() error {
 		if !seen {
 			continue
 		}
-		k, err := b.kind(noiseNames[position])
+		k, err := b.kind(contract.CLIToServer, noiseNames[position])
 		if err != nil {
 			return err
 		}
