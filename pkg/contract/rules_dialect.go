@@ -22,8 +22,8 @@ var dialectRules = []Rule{
 			for j, d := range m.Dialects {
 				at := pointer("modes", i, "dialects", j)
 				switch {
-				case d.Extends == "" && (len(d.EventType) == 0 || len(d.Events) == 0):
-					report(at, "nothing names the frames, or nothing says what they mean", "give event_type and events")
+				case d.Extends == "" && len(d.EventType) == 0:
+					report(at, "nothing names the frames", "give event_type")
 				case d.Extends != "" && !m.Family.IsRPC():
 					report(at+"/extends", "the family has no dialect of its own", "leave it out, and give the whole dialect")
 				}

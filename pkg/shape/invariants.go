@@ -53,6 +53,15 @@ func (v *invariants) frame(eventType string, pairs []protocol.Pair) {
 	}
 }
 
+// unanswered takes in the requests of the host that the CLI has left open.
+func (v *invariants) unanswered(names []string) {
+	for _, name := range names {
+		if !v.dialect.After("response/" + name) { // else its answer may come late, or never
+			v.broke(fmt.Sprintf("rpc: %s without an answer", name))
+		}
+	}
+}
+
 // finish gives the violations, sorted. A run that its host stopped promises no end: what is missing of it is no violation.
 func (v *invariants) finish(stopped bool) []string {
 	if v.dialect != nil && v.frames > 0 {

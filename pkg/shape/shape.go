@@ -252,6 +252,9 @@ func (b *builder) result(s *redact.Sanitized) (*Result, error) {
 		return nil, fmt.Errorf("normalizing: %w", err)
 	}
 	shape.Signature = signature
+	if !b.stopped {
+		b.watch.unanswered(b.reader.Unanswered(contract.ServerToCLI))
+	}
 	return &Result{Shape: shape, Ambient: sorted(b.ambient), Violations: b.watch.finish(b.stopped), Untyped: b.untyped}, nil
 }
 
