@@ -77,7 +77,7 @@ type Paths struct {
 
 // envelopeAttrs are the parts of an RPC frame that both sides need: without them a transcript does not read back.
 var envelopeAttrs = map[string]func(*Path){
-	"$.jsonrpc":    func(p *Path) { p.Attr |= AttrEnum; p.Allowed = map[string]bool{"2.0": true} },
+	"$.jsonrpc":    func(p *Path) { p.Attr |= AttrEnum | AttrNamed; p.Allowed = map[string]bool{"2.0": true} },
 	"$.id":         func(p *Path) { p.Attr |= AttrID | AttrNumber },
 	"$.error.code": func(p *Path) { p.Attr |= AttrNumber },
 }

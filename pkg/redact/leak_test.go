@@ -150,7 +150,11 @@ func (tr trial) run(t *testing.T, p redact.Policy, dir string) (leaked string, s
 		t.Fatal(err)
 	}
 	rec.Record(transcript.Entry{Dir: contract.FromProcess, Event: contract.EventSpawn})
-	for i, e := range tr.entries {
+	entries := tr.entries
+	if tr.family.IsRPC() {
+		entries = inFrames(entries)
+	}
+	for i, e := range entries {
 		e.AtMs = int64(i)
 		rec.Record(e)
 	}
@@ -192,6 +196,35 @@ func (tr trial) run(t *testing.T, p redact.Policy, dir string) (leaked string, s
 	}
 	_ = again.Close()
 	return "", false
+}
+
+// inFrames makes frames of the lines that are some, by turns the host's and the CLI's.
+func inFrames(entries []transcript.Entry) []transcript.Entry {
+	out := []transcript.Entry{{Dir: contract.ServerToCLI, Stream: contract.Stdin, Frame: []byte(`{"type":"start"}`)}}
+	var lines protocol.Lines
+	var doc protocol.Document
+	onLine := func(line []byte) error {
+		frame, ok := protocol.ParseFrame(contract.FamilyPiRPC, &doc, line) // takes any object
+		switch {
+		case !ok:
+			out = append(out, transcript.Entry{Dir: contract.CLIToServer, Stream: contract.Stdout, Data: bytes.Clone(line)})
+		case len(out)%2 == 0:
+			out = append(out, transcript.Entry{Dir: contract.ServerToCLI, Stream: contract.Stdin, Frame: frame})
+		default:
+			out = append(out, transcript.Entry{Dir: contract.CLIToServer, Stream: contract.Stdout, Frame: frame})
+		}
+		return nil
+	}
+	for _, e := range entries {
+		if e.Stream == contract.Stdout && e.Data != nil {
+			_ = lines.Feed(e.Data, onLine) // onLine never fails, and no line is that long
+			continue
+		}
+		_ = lines.Flush(onLine)
+		out = append(out, e)
+	}
+	_ = lines.Flush(onLine)
+	return out
 }
 
 // How many consecutive bytes of a secret's core count as the secret. Where a value is cut into words that could be any, the

@@ -242,7 +242,7 @@ func (r *redactor) key(dst []byte, parent *protocol.Path, child *protocol.Node) 
 	if parent.Attr&protocol.AttrOpaque != 0 {
 		r.keys[name] = true
 	}
-	if !r.words.keys(parent, name) {
+	if child.Path.Attr&protocol.AttrNamed == 0 && !r.words.keys(parent, name) {
 		return nil, r.fail("structure/pieces", safePath(parent), "the keys there read like data cut into pieces: declare the object in the dialect's maps or opaque paths")
 	}
 	if index >= len(r.names) {
