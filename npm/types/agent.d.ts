@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: cce2368f60c409298789055ee6a2849a9f814e86d066e05fcb6a54a1d6394d09
+// schema-sha256: 02854c12beb36e6d70ee3a99890136e2d779ef213d0a2225403cfde79e78770e
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -362,7 +362,7 @@ export interface Dialect {
    */
   session?: string
   terminal: Terminal
-  events?: EventRule[]
+  events: EventRule[]
   pairs?: PairRule[]
   /**
    * Further enum-like strings: path to the values that survive

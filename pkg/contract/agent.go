@@ -210,7 +210,7 @@ type Dialect struct {
 	Ambient     []AmbientRule       `json:"ambient,omitempty"`
 	Session     string              `json:"session,omitempty" jsonschema:"description=Event type that must come first"`
 	Terminal    Terminal            `json:"terminal"`
-	Events      []EventRule         `json:"events,omitempty"`
+	Events      []EventRule         `json:"events"`
 	Pairs       []PairRule          `json:"pairs,omitempty"`
 	Enums       map[string][]string `json:"enums,omitempty" jsonschema:"description=Further enum-like strings: path to the values that survive"`
 }
