@@ -23,7 +23,11 @@ func TestEveryRuleInEveryFamily(t *testing.T) {
 				text = `{"type":"text","text":` + jsonString(text) + `}`
 			}
 			for stream, entry := range map[string]transcript.Entry{"stdout": chunk(contract.Stdout, text+"\n"), "stderr": chunk(contract.Stderr, rule.Match[0]+"\n")} {
-				s, err := redact.Redact(record(t, entry), p, t.TempDir())
+				entries := []transcript.Entry{entry}
+				if family.IsRPC() {
+					entries = inFrames(entries)
+				}
+				s, err := redact.Redact(record(t, entries...), p, t.TempDir())
 				var failure *redact.Failure
 				if !errors.As(err, &failure) {
 					t.Errorf("%s, %s, %s: passed", family, rule.ID, stream)
