@@ -45,7 +45,7 @@ func limit(l Limits) error {
 	// With a limit of one byte there is no core file; zero would still call a core handler of the host.
 	limits := map[int]uint64{unix.RLIMIT_CORE: 1}
 	if l.Disk > 0 {
-		limits[unix.RLIMIT_FSIZE] = uint64(l.Disk)
+		limits[unix.RLIMIT_FSIZE] = uint64(l.Disk / 2)
 	}
 	if l.Processes > 0 {
 		limits[unix.RLIMIT_NPROC] = uint64(l.Processes)

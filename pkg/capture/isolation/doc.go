@@ -10,6 +10,7 @@
 // pid namespace; a new session, a double fork or an ignored signal is no way out.
 //
 // Elsewhere, or when isolation is switched off, a Box is a process group on the host's network: the group is
-// killed at the end, and a descendant that has left it gets away. On Windows only the child itself is killed.
+// killed at the end, and a descendant that has left it gets away. On Windows the group is a job object, which no
+// descendant can leave. Of the limits only the one on disk holds there.
 // Box.Isolation says which of these a run had.
 package isolation

@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -10,10 +11,12 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
-// A group is the box without namespaces: each child leads a process group.
+// A group is the box without namespaces: each child leads a process group; on Windows all are in one job object.
 type group struct {
+	job      *job
 	mu       sync.Mutex
-	closed   bool
+	closed   bool        // nothing may start
+	released bool        // the job is gone
 	limit    *LimitError // that ended the box
 	leaders  []*os.Process
 	children []*Child
@@ -28,10 +31,14 @@ func openGroup(ctx context.Context, o Options) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening on loopback: %w", err)
 	}
-	g := &group{}
+	j, err := newJob()
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	g := &group{job: j}
 	return &Box{
 		listener:  l,
-		isolation: contract.Isolation{Kind: groupKind, Network: "host", User: "same", Limits: Limits{Disk: o.Limits.Disk}.record()},
+		isolation: contract.Isolation{Kind: "process-group", Network: "host", User: "same", Limits: Limits{Disk: o.Limits.Disk}.record()},
 		runner:    g,
 		stop:      context.AfterFunc(ctx, g.kill),
 	}, nil
@@ -54,6 +61,11 @@ func (g *group) start(c Command, child *Child, stdio [3]*os.File) error {
 	if err != nil {
 		return err
 	}
+	if err := g.job.add(p); err != nil {
+		_ = p.Kill() // it fails only when the process has ended
+		_, _ = p.Wait()
+		return err
+	}
 	child.PID, child.send = p.Pid, p.Signal
 	g.leaders, g.children = append(g.leaders, p), append(g.children, child)
 	go func() {
@@ -67,14 +79,13 @@ func (g *group) start(c Command, child *Child, stdio [3]*os.File) error {
 	return nil
 }
 
-// kill ends every group. A group whose leader has ended is killed too, since other members may live on and
-// hold the pipes; its number cannot have become another process's while they do.
+// kill ends everything.
 func (g *group) kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
-	for _, p := range g.leaders {
-		killGroup(p)
+	if !g.released {
+		g.job.kill(g.leaders)
 	}
 }
 
@@ -100,7 +111,10 @@ func (g *group) close() error {
 	for _, c := range g.children {
 		<-c.done
 	}
-	return nil
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.released = true // the context may end later
+	return g.job.close()
 }
 
 // startFromPool calls start on a thread that no goroutine owns. Where a child is to die with its parent, the

@@ -10,11 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const groupKind = "process-group"
+// A job is what ends the descendants of the children: here their process groups.
+type job struct{}
 
-func killGroup(p *os.Process) {
-	_ = syscall.Kill(-p.Pid, syscall.SIGKILL) // it fails only when nobody is left
+func newJob() (*job, error) { return &job{}, nil }
+
+func (*job) add(*os.Process) error { return nil } // the child made its group itself
+
+// kill ends every group. A group whose leader has ended is killed too, since other members may live on and hold the pipes;
+// its number cannot have become another process's while they do.
+func (*job) kill(leaders []*os.Process) {
+	for _, p := range leaders {
+		_ = syscall.Kill(-p.Pid, syscall.SIGKILL) // it fails only when nobody is left
+	}
 }
+
+func (*job) close() error { return nil }
 
 func exitOf(state *os.ProcessState) Exit {
 	return exitOfStatus(state.Sys().(syscall.WaitStatus))

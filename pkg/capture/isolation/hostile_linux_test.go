@@ -330,7 +330,7 @@ func TestDisk(t *testing.T) {
 		dir := t.TempDir()
 		b := openBox(t, Options{Enabled: true, Writable: []string{dir}, Limits: Limits{Disk: 8 << 20}})
 		out, _ := output(t, startHelper(t, b, "large-file", dir))
-		if n, err := strconv.Atoi(out); err != nil || n > 8<<20 {
+		if n, err := strconv.Atoi(out); err != nil || n > 4<<20 {
 			t.Errorf("%q bytes in one file", out)
 		}
 	})

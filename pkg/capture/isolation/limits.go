@@ -12,7 +12,7 @@ import (
 // Limits bound what everything in a box may use together; 0 is no limit. Disk holds everywhere. Memory and Processes
 // hold in a box of namespaces. Disk and Memory are sampled: for a fraction of a second more may be in use.
 type Limits struct {
-	// Disk is what the writable folders may hold, in bytes, and the largest size of one file.
+	// Disk is what the writable folders may hold, in bytes; in a box of namespaces one file has at most half of it.
 	Disk int64
 	// Memory is the resident memory of all processes, in bytes.
 	Memory int64
