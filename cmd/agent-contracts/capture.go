@@ -48,12 +48,12 @@ func (c *captureCmd) Run(ctx context.Context, a *app) (err error) {
 func (a *app) captureText(r *stage.CaptureReport) {
 	for _, p := range r.Probes {
 		if p.Observation == "" {
-			a.printf("%-22s no observation\n", p.Probe)
+			a.printf("%-32s no observation\n", p.Probe)
 			continue
 		}
-		a.printf("%-22s %s  exit %s\n", p.Probe, p.Signature, p.Exit)
+		a.printf("%-32s %s  exit %s\n", p.Probe, p.Signature, p.Exit)
 		for _, f := range p.Findings {
-			a.printf("%-22s   finding: %s\n", "", f)
+			a.printf("%-32s   finding: %s\n", "", f)
 		}
 	}
 }
