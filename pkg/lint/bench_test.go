@@ -32,6 +32,9 @@ func grown(tb testing.TB, observations int) files {
 // BenchmarkRun lints trees of growing size; the time per observation must stay the same.
 func BenchmarkRun(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
+		if n > 10_000 && testing.Short() {
+			continue
+		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			tree := grown(b, n).tree(b)
 			before := usage.CPU()
@@ -49,6 +52,9 @@ func BenchmarkRun(b *testing.B) {
 // BenchmarkDigest is what validating an unchanged tree costs: opening it and reading every byte.
 func BenchmarkDigest(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
+		if n > 10_000 && testing.Short() {
+			continue
+		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			dir := b.TempDir()
 			if err := grown(b, n).write(dir); err != nil {
