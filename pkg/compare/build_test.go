@@ -19,7 +19,7 @@ import (
 // catalog knows one agent with one mode, a probe of a run and a version probe.
 func catalog() *registry.Catalog {
 	return &registry.Catalog{
-		Agents: map[contract.AgentID]contract.Agent{"sample": {ID: "sample", Modes: []contract.Mode{{ID: "main", Default: true, Family: contract.FamilyPlain, Argv: []contract.ArgvForm{{Argv: []string{"run"}}}}}}},
+		Agents: map[contract.AgentID]contract.Agent{"sample": {ID: "sample", ForbiddenFlags: []contract.ForbiddenFlag{{Flag: "--yolo", Reason: "r"}}, Modes: []contract.Mode{{ID: "main", Default: true, Family: contract.FamilyPlain, Argv: []contract.ArgvForm{{Argv: []string{"run"}}}}}}},
 		Probes: map[contract.ProbeID]contract.Probe{
 			"chat":          {ID: "chat", Expected: &contract.MinEvents{MustSee: []contract.EventName{"init_or_status", "done"}}},
 			"version-probe": {ID: "version-probe", Expected: &contract.MinEvents{Kind: "version", MustSee: []contract.EventName{"version_reported"}}},
@@ -39,6 +39,8 @@ func sketch(t testing.TB, text string) contract.Shape {
 		case len(words) == 0:
 		case words[0] == "exit":
 			s.Exit = contract.ExitClass(words[1])
+		case words[0] == "plain":
+			s.ProtocolFamily, s.Transport = contract.FamilyPlain, contract.TransportPlain
 		case words[0][0] != '$':
 			name := strings.ReplaceAll(words[0], "{evil}", "`|<b>\n::error::@x")
 			types[name] = true
@@ -75,6 +77,7 @@ type run struct {
 
 	status, normalizer, parser        string
 	events, tools, violations, golden []string // golden: events under another parser
+	flags                             []string // of the help page
 	withdrawn, noGolden, noShape      bool
 }
 
@@ -86,7 +89,7 @@ func parse(t testing.TB, line string) run {
 		"version": &r.version, "platform": &r.platform, "probe": &r.probe, "mode": &r.mode, "backend": &r.backend, "shape": &r.shape, "at": &r.at, "level": &r.level,
 		"status": &r.status, "normalizer": &r.normalizer, "parser": &r.parser,
 	}
-	lists := map[string]*[]string{"events": &r.events, "tools": &r.tools, "violations": &r.violations, "golden": &r.golden}
+	lists := map[string]*[]string{"events": &r.events, "tools": &r.tools, "violations": &r.violations, "golden": &r.golden, "flags": &r.flags}
 	flags := map[string]*bool{"withdrawn": &r.withdrawn, "no-golden": &r.noGolden, "no-shape": &r.noShape}
 	for _, word := range strings.Fields(line) {
 		key, value, _ := strings.Cut(word, "=")
@@ -191,6 +194,13 @@ func (w *world) observation(r run, s contract.Shape) contract.Observation {
 	}
 	if len(r.tools) > 0 {
 		o.Shape.Vocabulary = &contract.Vocabulary{Tools: r.tools}
+	}
+	if len(r.flags) > 0 {
+		page := contract.HelpPage{}
+		for _, f := range r.flags {
+			page.Flags = append(page.Flags, contract.HelpFlag{Flag: f})
+		}
+		o.Shape.Vocabulary = &contract.Vocabulary{Help: []contract.HelpPage{page}}
 	}
 	if r.parser != "" {
 		p := registry.GoldenPath("host-parser", s.ProtocolFamily, s.Signature)
