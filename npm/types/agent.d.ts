@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 02854c12beb36e6d70ee3a99890136e2d779ef213d0a2225403cfde79e78770e
+// schema-sha256: 37e27a0655d3101f41c5072bd881bf67e11ed2ad8720ba6c1481acb94ff7c5d9
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -66,6 +66,10 @@ export type EventName =
   | 'raw'
   | 'version_reported'
   | 'models_listed'
+/**
+ * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
+ */
+export type ProbeID = string
 /**
  * Commit is an abbreviated or full git commit of a consumer.
  */
@@ -301,6 +305,10 @@ export interface Mode {
     [k: string]: string
   }
   /**
+   * Canaries that the CLI prints by itself; each must be in the raw output of the probes named
+   */
+  echoes?: Echo[]
+  /**
    * The mode of a capture that names none
    */
   default?: boolean
@@ -486,6 +494,16 @@ export interface SideRequest {
    * The whole text of the answer
    */
   answer: string
+}
+/**
+ * Echo names a canary that a CLI prints by itself: redaction is known to have met it there.
+ */
+export interface Echo {
+  canary: 'environment' | 'home' | 'git' | 'workspace' | 'model-server' | 'host-name'
+  /**
+   * @minItems 1
+   */
+  probes: [ProbeID, ...ProbeID[]]
 }
 /**
  * ForbiddenFlag is a flag that no argv of this agent may carry.

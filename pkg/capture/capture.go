@@ -259,6 +259,9 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 		err = checkRequests(t, mode, r.driven)
 	}
 	if err == nil {
+		err = checkEchoes(r, folder, mode)
+	}
+	if err == nil {
 		err = c.judge(r)
 	}
 	if err != nil {

@@ -36,6 +36,9 @@ const (
 	canaryCount
 )
 
+// canaryNames are the names of the places in an agent's record.
+var canaryNames = [canaryCount]string{"environment", "home", "git", "workspace", "model-server", "host-name"}
+
 func (c *Capturer) newFolder() (*folder, error) {
 	root, err := os.MkdirTemp(c.Temp, "agent-contracts-")
 	if err != nil {

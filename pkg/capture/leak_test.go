@@ -98,6 +98,22 @@ func TestCaptureLeaks(t *testing.T) {
 	}
 }
 
+// A canary that the mode declares as echoed must be in the raw output of the probes that it names, and in nothing public.
+func TestCaptureEchoes(t *testing.T) {
+	for where, wrong := range map[string]bool{"answer": false, "noise": true} {
+		c, planted := watched(t)
+		target := answering(t, "leak at "+where)
+		target.Probe.Script.Steps[0].Repeat = true
+		target.Agent.Modes[0].Echoes = []contract.Echo{{Canary: "model-server", Probes: []contract.ProbeID{"chat-text-success"}}, {Canary: "git", Probes: []contract.ProbeID{"other"}}}
+		_, err := c.Capture(context.Background(), target)
+		var echo *EchoError
+		if errors.As(err, &echo) != wrong || !wrong && err != nil {
+			t.Errorf("%s: got error %v, want a missing echo: %v", where, err, wrong)
+		}
+		c.clean(t, planted, err)
+	}
+}
+
 // A tool that is missing is named by the names of those that were offered: these must be fit to be shown.
 func TestCaptureLeakInToolError(t *testing.T) {
 	c, planted := watched(t)

@@ -164,7 +164,14 @@ type Mode struct {
 	Side      []SideRequest     `json:"side_requests,omitempty" jsonschema:"description=Model requests beside the conversation; the first entry that matches answers\\, and the script takes no step"`
 	Sandbox   string            `json:"own_sandbox,omitempty" jsonschema:"maxLength=200,description=How the CLI confines commands that it runs\\, where that needs mounts; Landlock then leaves files to the other locks"`
 	Allow     map[string]string `json:"allow_forbidden,omitempty" jsonschema:"description=Forbidden flag → why this mode carries it all the same"`
+	Echoes    []Echo            `json:"echoes,omitempty" jsonschema:"description=Canaries that the CLI prints by itself; each must be in the raw output of the probes named"`
 	Default   bool              `json:"default,omitempty" jsonschema:"description=The mode of a capture that names none"`
+}
+
+// Echo names a canary that a CLI prints by itself: redaction is known to have met it there.
+type Echo struct {
+	Canary string    `json:"canary" jsonschema:"enum=environment,enum=home,enum=git,enum=workspace,enum=model-server,enum=host-name"`
+	Probes []ProbeID `json:"probes" jsonschema:"minItems=1"`
 }
 
 // ArgvForm is argv after the executable for a range of releases. Placeholders: {cwd} {home} {model} {base_url}

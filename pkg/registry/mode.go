@@ -31,6 +31,8 @@ type Mode struct {
 	Dialect *protocol.Dialect
 	// OwnSandbox says that the CLI confines its own commands by mounts.
 	OwnSandbox bool
+	// Echoes are the canaries that the CLI prints by itself.
+	Echoes []contract.Echo
 	// TextEvent is what a line of a plain mode means.
 	TextEvent contract.EventName
 }
@@ -49,7 +51,7 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 		return Mode{}, err
 	}
 	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Message: src.Stdin, Env: src.Env, Tools: src.Tools, Trust: src.TrustArgv, Side: src.Side, OwnSandbox: src.Sandbox != "", TextEvent: "assistant_text"}
-	m.Client, m.Authenticate, m.SelectModel = src.Client, src.AuthWith, src.Selects
+	m.Client, m.Authenticate, m.SelectModel, m.Echoes = src.Client, src.AuthWith, src.Selects, src.Echoes
 	if ok, err := contract.MatchRange(src.Releases, string(version)); err != nil || !ok {
 		return m, fmt.Errorf("mode %s of %s does not exist in release %s (%s)", src.ID, a.ID, version, src.Releases)
 	}
