@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 	"github.com/open-design/agent-cli-contracts/pkg/redact"
@@ -114,7 +116,11 @@ func TestLeak(t *testing.T) {
 		tr.guessed = place.words && (place.cut || !kind.scan)
 		tr.secret = kind.make(r)
 		tr.written = writing.write(tr.secret.text, r)
-		tr.entries = append(place.plant(tr.written, rng), transcript.Entry{Dir: contract.FromProcess, Event: contract.EventExit, ExitCode: new(int)})
+		tr.entries = place.plant(tr.written, rng)
+		if tr.family.IsRPC() {
+			asFrames(tr.entries, rng)
+		}
+		tr.entries = append(tr.entries, transcript.Entry{Dir: contract.FromProcess, Event: contract.EventExit, ExitCode: new(int)})
 		leaked, failed := tr.run(t, policies[tr.family], dir)
 		if failed {
 			stopped++
@@ -139,6 +145,19 @@ func TestLeak(t *testing.T) {
 	}
 	if stopped == *leaks {
 		t.Error("every run was stopped: the bench proves nothing about what is written")
+	}
+}
+
+// asFrames makes RPC frames, of either direction, of the entries that are whole objects.
+func asFrames(entries []transcript.Entry, rng *rand.Rand) {
+	for i, e := range entries {
+		if text := bytes.TrimSpace(e.Data); len(text) > 0 && text[0] == '{' && jsontext.Value(text).IsValid() { // a name twice is no frame
+
+			entries[i] = transcript.Entry{Dir: contract.CLIToServer, Stream: contract.Stdout, Frame: text}
+			if rng.IntN(2) == 0 {
+				entries[i].Dir, entries[i].Stream = contract.ServerToCLI, contract.Stdin
+			}
+		}
 	}
 }
 
