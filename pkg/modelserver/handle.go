@@ -122,6 +122,10 @@ func (s *Server) answer(req request, id ids) answer {
 	return answer{ids: id, model: s.cfg.Model, created: s.cfg.Created, usage: s.cfg.Script.Usage, streamUsage: req.streamUsage}
 }
 
+// settle is how long an answer stands before it breaks: a CLI that reads its start and its end at once handles them in
+// either order, by chance.
+const settle = 250 * time.Millisecond
+
 // play answers with one step of the script.
 func (s *Server) play(w http.ResponseWriter, r *http.Request, req request, id ids, step contract.ScriptStep) {
 	a := s.answer(req, id)
@@ -139,6 +143,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, req request, id id
 	case step.Drop != nil:
 		a.text, a.partial = step.Drop.Text, true
 		s.send(w, req, a)
+		s.wait(r, settle)
 		switch step.Drop.How {
 		case "end":
 		case "malformed":
