@@ -192,9 +192,6 @@ func (c *Capturer) resolve(t Target) (registry.Mode, error) {
 	if err != nil {
 		return mode, err
 	}
-	if mode.Family.IsRPC() {
-		return mode, fmt.Errorf("mode %s of %s speaks %s, which this release cannot drive", mode.ID, t.Agent.ID, mode.Family)
-	}
 	mode.Argv = t.Probe.Argv(mode.Argv, mode.Trust)
 	return mode, nil
 }

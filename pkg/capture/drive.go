@@ -110,7 +110,7 @@ func checkRequests(t Target, mode registry.Mode, d *driven) error {
 func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry.Mode, exe executable, o spawnOptions) (d *driven, err error) {
 	files := homeFiles(t)
 	api, _ := registry.ModelAPI(t.Agent, t.Version) // a release without one only reports its version
-	if err := errors.Join(f.plant(t.Probe), f.reserve(files)); err != nil {
+	if err := errors.Join(f.plant(t.Probe), f.attach(t.Probe), f.reserve(files)); err != nil {
 		return nil, err
 	}
 	box, err := isolation.Open(ctx, isolation.Options{
@@ -136,9 +136,13 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 	if err != nil {
 		return nil, err
 	}
+	client, err := c.host(t, mode, vars)
+	if err != nil {
+		return nil, err
+	}
 	path, args, search := exe.command(expandAll(mode.Argv, vars))
 	command := isolation.Command{Path: path, Args: args, Env: f.environment(t, mode, vars, search, c.Getenv), Dir: f.cwd}
-	d, err = c.runChild(ctx, f, box, command, protocol.Stream{Mode: mode.Stdin, Prompt: prompt, Limits: o.limits, KeepOpen: t.Probe.Conditions().StdinOpen}, mode, t.Probe.Conditions().Signal)
+	d, err = c.runChild(ctx, f, box, command, client, protocol.Stream{Mode: mode.Stdin, Prompt: prompt, Limits: o.limits, KeepOpen: t.Probe.Conditions().StdinOpen}, mode, t.Probe.Conditions().Signal)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +210,7 @@ func expandJSON(v any, vars map[string]string) any {
 	return v
 }
 
-func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, command isolation.Command, s protocol.Stream, mode registry.Mode, silence contract.RunSignal) (*driven, error) {
+func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, command isolation.Command, client protocol.Client, s protocol.Stream, mode registry.Mode, silence contract.RunSignal) (*driven, error) {
 	rec, err := transcript.NewRecorder(f.private)
 	if err != nil {
 		return nil, err
@@ -239,7 +243,12 @@ func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, 
 		close(exited)
 	}()
 	s.Exited, s.Limits.Drain = exited, drain
-	stop, err := s.Drive(ctx, protocol.Pipes{Stdin: child.Stdin, Stdout: child.Stdout, Stderr: child.Stderr})
+	drive := s.Drive
+	if client != nil {
+		s.Limits.Linger = linger
+		drive = (&protocol.RPC{Family: mode.Family, Client: client, Limits: s.Limits, Start: s.Start, Rec: rec, Exited: exited}).Drive
+	}
+	stop, err := drive(ctx, protocol.Pipes{Stdin: child.Stdin, Stdout: child.Stdout, Stderr: child.Stderr})
 	if err != nil {
 		return nil, err
 	}
@@ -283,6 +292,14 @@ func end(ctx context.Context, box *isolation.Box, child *isolation.Child, stop *
 	if *stop == protocol.StopEOF || *stop == protocol.StopHeld {
 		return child.Wait()
 	}
+	if *stop == protocol.StopLingers {
+		return dismiss(ctx, box, child, s)
+	}
+	return kill(box, child)
+}
+
+// kill ends everything in the box.
+func kill(box *isolation.Box, child *isolation.Child) (isolation.Exit, error) {
 	closeErr := box.Close()
 	exit, err := child.Wait()
 	if errors.Is(err, isolation.ErrClosed) {

@@ -183,7 +183,7 @@ func (c *Capturer) askVersion(ctx context.Context, t Target, exe executable) (_ 
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.remove()) }()
-	mode, err := registry.ResolveMode(t.Agent, contract.ModeVersion, t.Version)
+	mode, err := registry.VersionMode(t.Agent, t.Version)
 	if err != nil {
 		return "", err
 	}
@@ -218,10 +218,12 @@ func reportedVersion(raw *transcript.Raw, pattern string) (contract.CLIVersion, 
 	}
 	var text [2][]byte
 	err = raw.Each(func(e transcript.Entry) error {
-		switch e.Stream {
-		case contract.Stdout:
+		switch {
+		case e.Frame != nil && e.Dir == contract.CLIToServer:
+			text[0] = append(text[0], handshakeVersion(e.Frame)...)
+		case e.Stream == contract.Stdout:
 			text[0] = append(text[0], e.Data...)
-		case contract.Stderr:
+		case e.Stream == contract.Stderr:
 			text[1] = append(text[1], e.Data...)
 		}
 		return nil

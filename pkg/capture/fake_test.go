@@ -41,6 +41,10 @@ func fakeAgent(verb string, args []string) {
 		}
 		return
 	}
+	if verb == "fake-acp" {
+		fakePeer(args[0])
+		return
+	}
 	if verb == "fake-version" && len(args) > 0 {
 		fmt.Println("fake-cli 1.2.3-" + os.Getenv("PRIVATE_NOTE"))
 		return

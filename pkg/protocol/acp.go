@@ -143,6 +143,7 @@ func (c *acpClient) next() {
 			return
 		}
 	}
+	c.done = true // a host that only wanted to know who is there
 }
 
 func (c *acpClient) servers() []sessionServer {

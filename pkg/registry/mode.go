@@ -40,6 +40,9 @@ type Mode struct {
 // ResolveMode resolves a mode for a release. The modes "version" and "help" exist for every agent; an empty id is the
 // agent's default mode.
 func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion) (Mode, error) {
+	if id == contract.ModeVersion && a.VersionProbe.Handshake != "" {
+		return Mode{}, fmt.Errorf("%s names its version only in the handshake of mode %s: capture a probe of that mode", a.ID, a.VersionProbe.Handshake)
+	}
 	if id == contract.ModeVersion {
 		return Mode{ID: id, Family: contract.FamilyPlain, Transport: contract.TransportPlain, Stdin: contract.StdinNone, Argv: a.VersionProbe.Argv, TextEvent: "version_reported"}, nil
 	}
@@ -116,6 +119,9 @@ func ProbeMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion
 
 // Fits reports whether any mode of an agent, in any release, can run a probe.
 func Fits(a contract.Agent, p contract.Probe) bool {
+	if p.ImplicitMode() == contract.ModeVersion && a.VersionProbe.Handshake != "" {
+		return false // the handshake of every run is checked, and there is nothing else to see
+	}
 	if p.ImplicitMode() != "" || len(a.Modes) == 0 {
 		return true
 	}
@@ -133,6 +139,10 @@ func unfit(a contract.Agent, m Mode, p contract.Probe) string {
 		return "it has no trust_argv to leave out"
 	case p.BreaksHome() && len(a.HomeFiles) == 0:
 		return "the agent has no home files to break"
+	case p.Host != nil && m.Stdin != contract.StdinRPC:
+		return "it is no RPC mode, so there is nothing that the host could answer or cancel"
+	case m.Stdin == contract.StdinRPC && (c.Signal != "" || c.StdinOpen):
+		return "the host of an RPC mode ends the run by its frames"
 	}
 	return ""
 }
@@ -143,6 +153,15 @@ func HelpCommands(a contract.Agent) []contract.HelpCommand {
 		return []contract.HelpCommand{{Argv: []string{"--help"}}}
 	}
 	return a.Help
+}
+
+// VersionMode is the mode in which an agent is asked for its version: that of the version command, or one whose handshake
+// names it.
+func VersionMode(a contract.Agent, version contract.CLIVersion) (Mode, error) {
+	if a.VersionProbe.Handshake != "" {
+		return ResolveMode(a, a.VersionProbe.Handshake, version)
+	}
+	return ResolveMode(a, contract.ModeVersion, version)
 }
 
 // dialect picks the dialect of a release; an RPC family has one of its own, which the agent's may extend.

@@ -37,3 +37,40 @@ func TestResolveModeOutputOf(t *testing.T) {
 		t.Errorf("output_of (-own +shared):\n%s", diff)
 	}
 }
+
+// An RPC mode has the dialect of its family, or one that extends it; its probes need a host who answers, and it needs no
+// version command.
+func TestResolveModeRPC(t *testing.T) {
+	agent := contract.Agent{ID: "fake", VersionProbe: contract.VersionProbe{Handshake: "acp"}, Modes: []contract.Mode{
+		{
+			ID: "acp", Default: true, Family: contract.FamilyACP, Transport: contract.TransportJSONRPC, StdinMode: contract.StdinRPC, Client: "host", AuthWith: "key", Selects: true,
+			Argv: []contract.ArgvForm{{Argv: []string{"acp"}}},
+			Dialects: []contract.Dialect{
+				{Name: "new", Releases: ">=2.0.0", Extends: "family", Ambient: []contract.AmbientRule{{EventType: "session/update/usage_update", Reason: "r"}}, Events: []contract.EventRule{}},
+			},
+		},
+		{ID: "print", Family: contract.FamilyPlain, Transport: contract.TransportPlain, StdinMode: contract.StdinNone, Argv: []contract.ArgvForm{{Argv: []string{"print"}}}},
+	}}
+	for version, ambient := range map[contract.CLIVersion]bool{"1.0.0": false, "2.0.0": true} {
+		m, err := VersionMode(agent, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.ID != "acp" || m.Client != "host" || m.Authenticate != "key" || !m.SelectModel || m.Dialect.Ambient("session/update/usage_update") != ambient || !m.Dialect.Terminal("response/session/prompt") {
+			t.Errorf("%s: %+v", version, m)
+		}
+	}
+	if _, err := ResolveMode(agent, contract.ModeVersion, "1.0.0"); err == nil {
+		t.Error("an agent without a version command has a mode of it")
+	}
+	asks := contract.Probe{ID: "permission-request", Host: &contract.HostPolicy{}}
+	if m, err := ProbeMode(agent, "", "1.0.0", asks); err != nil || m.ID != "acp" {
+		t.Error(m.ID, err)
+	}
+	if _, err := ProbeMode(agent, "print", "1.0.0", asks); err == nil {
+		t.Error("a host answers in a mode without frames")
+	}
+	if Fits(agent, contract.Probe{Expected: &contract.MinEvents{Kind: "version"}}) {
+		t.Error("the version probe fits an agent without a version command")
+	}
+}

@@ -118,7 +118,10 @@ func (b *builder) processEvent(e transcript.Entry) {
 			b.exit = contract.ExitNonzero
 		}
 	case contract.EventKill:
-		b.stopped = true
+		// Hosts end a peer that stays after its turn: such a run has kept its promises, or not.
+		if !b.reader.Family.IsRPC() || b.watch.terminals == 0 {
+			b.stopped = true
+		}
 		if b.process == "" {
 			b.process = "process.kill"
 		}
