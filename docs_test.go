@@ -1,6 +1,7 @@
 package contracts_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,6 +37,27 @@ func TestDocLinks(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))); err != nil {
 				t.Errorf("%s: the link %s leads nowhere", file, m[1])
 			}
+		}
+	}
+}
+
+// Links and code cite a decision by its number, so a number must mean one decision.
+func TestDecisionNumbers(t *testing.T) {
+	files, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		number := fmt.Sprintf("%04d", i+1)
+		if !strings.HasPrefix(filepath.Base(file), number+"-") || !strings.HasPrefix(string(data), "# "+number+": ") {
+			t.Errorf("%s: name and title must start with %s: decisions are numbered without gaps, each number once", file, number)
+		}
+		if !strings.Contains(string(data), "\n**Status:** ") {
+			t.Errorf("%s: says no status", file)
 		}
 	}
 }
