@@ -89,7 +89,11 @@ func (r *Report) text() string {
 	}
 	var b strings.Builder
 	for _, i := range r.Items {
-		fmt.Fprintf(&b, "%s  %s %s  %s\n  %s\n", i.Verdict, i.Agent, i.CLIVersion, i.run(), i.Reason)
+		sep := "\n  "
+		if i.Verdict == SameShape {
+			sep = ": " // nothing to act on: one line
+		}
+		fmt.Fprintf(&b, "%s  %s %s  %s%s%s\n", i.Verdict, i.Agent, i.CLIVersion, i.run(), sep, i.Reason)
 		if k := i.Known; k != nil && k.Signature != i.Signature {
 			fmt.Fprintf(&b, "  against %s on %s: %s\n", k.CLIVersion, k.Platform, k.Observation)
 		}

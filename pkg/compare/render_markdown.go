@@ -19,17 +19,13 @@ func (r *Report) markdown() string {
 		return nothingNew + "\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** — %s.\n\n", r.Worst, r.tally())
-	b.WriteString("| agent | version | probe | platform | mode | backend | verdict | grounding |\n|---|---|---|---|---|---|---|---|\n")
-	for _, i := range r.Items {
-		b.WriteString("|")
-		for _, cell := range []string{string(i.Agent), string(i.CLIVersion), string(i.Probe), string(i.Platform), string(i.Mode), string(i.Backend), string(i.Verdict), i.grounding()} {
-			if cell == "" {
-				cell = "—"
-			}
-			fmt.Fprintf(&b, " %s |", cell)
-		}
-		b.WriteString("\n")
+	fmt.Fprintf(&b, "**%s** — %s.\n", r.Worst, r.tally())
+	same, other := split(r.Items)
+	table(&b, other)
+	if len(same) > 0 {
+		fmt.Fprintf(&b, "\n<details><summary>%d %s</summary>\n", len(same), SameShape)
+		table(&b, same)
+		b.WriteString("\n</details>\n")
 	}
 	for _, s := range sections(r.Items) {
 		if s.tells() {
@@ -39,6 +35,35 @@ func (r *Report) markdown() string {
 		}
 	}
 	return b.String()
+}
+
+// split sets those apart that a reader may pass over.
+func split(items []Item) (same, other []Item) {
+	for _, i := range items {
+		if i.Verdict == SameShape {
+			same = append(same, i)
+		} else {
+			other = append(other, i)
+		}
+	}
+	return same, other
+}
+
+func table(b *strings.Builder, items []Item) {
+	if len(items) == 0 {
+		return
+	}
+	b.WriteString("\n| agent | version | probe | platform | mode | backend | verdict | grounding |\n|---|---|---|---|---|---|---|---|\n")
+	for _, i := range items {
+		b.WriteString("|")
+		for _, cell := range []string{string(i.Agent), string(i.CLIVersion), string(i.Probe), string(i.Platform), string(i.Mode), string(i.Backend), string(i.Verdict), i.grounding()} {
+			if cell == "" {
+				cell = "—"
+			}
+			fmt.Fprintf(b, " %s |", cell)
+		}
+		b.WriteString("\n")
+	}
 }
 
 // grounding is the label, and a word about what a scripted backend can say.
