@@ -18,6 +18,7 @@ type captureCmd struct {
 	Bin         string   `help:"Run this executable instead of installing one. It must report the version asked for." placeholder:"PATH"`
 	Out         string   `help:"The public tree goes to DIR/registry, private records to DIR/private." default:"out" type:"path" placeholder:"DIR"`
 	Raw         string   `help:"Keep the raw bundles, unredacted, in this folder." type:"path" placeholder:"DIR"`
+	Jobs        int      `help:"Run N probes side by side. Default: by cores and free memory, at most 4." placeholder:"N"`
 	NoIsolation bool     `help:"Run the CLI without namespaces of its own."`
 }
 
@@ -36,7 +37,7 @@ func (c *captureCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	report, err := s.Capture(ctx, stage.CaptureRequest{Selector: c.Selector, Probes: c.Probe, Mode: c.Mode, Repeat: c.Repeat, Bin: c.Bin, Raw: c.Raw, NoIsolation: c.NoIsolation})
+	report, err := s.Capture(ctx, stage.CaptureRequest{Selector: c.Selector, Probes: c.Probe, Mode: c.Mode, Repeat: c.Repeat, Bin: c.Bin, Raw: c.Raw, Jobs: c.Jobs, NoIsolation: c.NoIsolation})
 	if report != nil {
 		if perr := a.print(report, func() { a.captureText(report) }); perr != nil {
 			return errors.Join(err, perr)

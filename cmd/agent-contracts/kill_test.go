@@ -3,12 +3,14 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +75,50 @@ func TestRunKilled(t *testing.T) {
 		if e.Name()[0] == '.' {
 			t.Errorf("%s is left over", e.Name())
 		}
+	}
+}
+
+// An interrupt ends the runs that go on side by side, starts no other, and leaves no folder of theirs.
+func TestCaptureInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	checkout, temp := filepath.Join(dir, "checkout"), filepath.Join(dir, "temp")
+	probe := func(id string) string { return filepath.Join(checkout, "probes", id) }
+	err := errors.Join(fakeagent.Checkout(checkout), os.Mkdir(temp, 0o755), os.WriteFile(filepath.Join(probe("chat-text-success"), "prompt.md"), []byte("hang\n"), 0o644))
+	for _, id := range []string{"empty-output", "large-prompt"} {
+		err = errors.Join(err, os.CopyFS(probe(id), os.DirFS(probe("chat-text-success"))))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake, err := exec.LookPath("fake-agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("agent-contracts", "--checkout", checkout, "--cache", filepath.Join(dir, "cache"),
+		"capture", "fake@1.2.3", "--bin", fake, "--no-isolation", "--jobs", "2", "--out", filepath.Join(dir, "out"))
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	said, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := 0
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		if strings.Contains(lines.Text(), ": running ") {
+			if begun++; begun == 2 {
+				err = cmd.Process.Signal(os.Interrupt)
+			}
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); err != nil || code != stage.ExitUnknown || begun != 2 {
+		t.Errorf("exit %d after %d runs, %v", code, begun, err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 

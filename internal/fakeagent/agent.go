@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Main is the main function of a small agent CLI: "fake-agent --version", or "fake-agent exec BASE_URL PROMPT". It
@@ -19,7 +22,12 @@ func Main() {
 	}
 	baseURL, prompt := os.Args[2], os.Args[3]
 	say(`{"type":"start","session_id":"marker-session-id"}`)
+	if dir, ok := strings.CutPrefix(prompt, "meet "); ok && !meet(dir) {
+		return
+	}
 	switch prompt {
+	case "hang":
+		time.Sleep(time.Hour)
 	case "leak":
 		say(`{"type":"text","` + os.Getenv("PRIVATE_NOTE") + `":1}`)
 	case "inject":
@@ -35,6 +43,20 @@ func Main() {
 	if prompt != "broken" {
 		say(`{"type":"end","usage":{"tokens":7}}`)
 	}
+}
+
+// meet waits for another agent that is told to meet in dir, and reports whether it came.
+func meet(dir string) bool {
+	if os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o600) != nil {
+		return false
+	}
+	for range 1000 {
+		if here, err := os.ReadDir(dir); err == nil && len(here) > 1 {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
 }
 
 func say(line string) { _, _ = fmt.Fprintln(os.Stdout, line) }

@@ -11,16 +11,13 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"filippo.io/age"
 
-	"github.com/open-design/agent-cli-contracts/pkg/capture"
 	"github.com/open-design/agent-cli-contracts/pkg/capture/rawbundle"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
-	"github.com/open-design/agent-cli-contracts/pkg/redact"
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/upstream"
@@ -106,11 +103,22 @@ func Open(env Env, dirs Dirs) (*Stage, error) {
 	if err != nil {
 		return nil, errors.Join(err, checkout.Tree.Close())
 	}
+	env.Progress = inTurn(env.Progress)
 	return &Stage{
 		Recipients: recipients,
 		Env:        env, Dirs: dirs, Checkout: checkout, NPM: &upstream.NPM{CacheDir: filepath.Join(dirs.Cache, "installs")},
 		Platform: contract.PlatformOf(runtime.GOOS, runtime.GOARCH),
 	}, nil
+}
+
+// inTurn lets goroutines that run side by side report one after another.
+func inTurn(progress func(string, ...any)) func(string, ...any) {
+	var mu sync.Mutex
+	return func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		progress(format, args...)
+	}
 }
 
 // Close frees the checkout.
@@ -146,117 +154,6 @@ func (s *Stage) known() []scan.Known {
 		known = append(known, scan.Known{Value: host, Kind: "host", TokenOnly: true})
 	}
 	return known
-}
-
-// CaptureRequest says what to capture.
-type CaptureRequest struct {
-	Selector    string
-	Probes      []string
-	Mode        string
-	Repeat      int
-	Bin         string
-	Raw         string
-	NoIsolation bool
-}
-
-// CaptureReport is what came of a request, probe by probe.
-type CaptureReport struct {
-	Agent   contract.AgentID    `json:"agent"`
-	Version contract.CLIVersion `json:"cli_version"`
-	Probes  []ProbeReport       `json:"probes"`
-}
-
-// ProbeReport is the outcome of one probe.
-type ProbeReport struct {
-	Probe       contract.ProbeID   `json:"probe"`
-	Observation contract.RelPath   `json:"observation,omitempty"`
-	Signature   contract.Hash      `json:"signature,omitempty"`
-	Runs        int                `json:"runs,omitempty"`
-	Exit        contract.ExitClass `json:"exit,omitempty"`
-	Findings    []string           `json:"findings,omitempty"`
-	Error       string             `json:"error,omitempty"`
-	Verdict     string             `json:"verdict,omitempty"`
-	Failure     *redact.Failure    `json:"failure,omitempty"`
-}
-
-// Capture captures every probe of a request. One probe's failure does not stop the others. The error is a *FoundError
-// when every failure is an answer about the CLI.
-func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport, error) {
-	agent, version, probes, err := s.target(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	c := s.capturer(req.Raw, req.NoIsolation)
-	if _, err := registry.ResolveMode(agent, contract.ModeID(req.Mode), version); err != nil {
-		return nil, err
-	}
-	if err := c.Prepare(ctx, capture.Target{Agent: agent, Version: version, Bin: req.Bin}); err != nil {
-		return nil, err
-	}
-	if len(req.Probes) == 0 && !strings.Contains(req.Selector, ":") {
-		probes = slices.DeleteFunc(probes, func(p contract.Probe) bool {
-			var unfit *registry.UnfitError
-			_, err := registry.ProbeMode(agent, contract.ModeID(req.Mode), version, p)
-			return errors.As(err, &unfit)
-		})
-	}
-	report := &CaptureReport{Agent: agent.ID, Version: version}
-	var unknown, found []error
-	for _, probe := range probes {
-		got, err := c.Capture(ctx, capture.Target{Agent: agent, Version: version, Mode: contract.ModeID(req.Mode), Probe: probe, Bin: req.Bin, Repeat: req.Repeat})
-		entry := probeReport(probe, got, err)
-		if err != nil {
-			if isAnswer(err) {
-				found = append(found, err)
-			} else {
-				unknown = append(unknown, err)
-			}
-			s.Progress("%s: %v", probe.ID, err)
-		}
-		report.Probes = append(report.Probes, entry)
-		if ctx.Err() != nil {
-			return report, ctx.Err()
-		}
-	}
-	switch {
-	case len(unknown) > 0:
-		return report, fmt.Errorf("%d of %d probes could not be captured: %w", len(unknown)+len(found), len(probes), errors.Join(append(unknown, found...)...))
-	case len(found) > 0:
-		return report, Found("%d of %d probes gave no observation: %w", len(found), len(probes), errors.Join(found...))
-	}
-	return report, nil
-}
-
-// capturer wires a capture of this process.
-func (s *Stage) capturer(raw string, noIsolation bool) *capture.Capturer {
-	return &capture.Capturer{
-		Catalog: s.Checkout.Catalog, Base: s.Checkout.Tree, Derive: s.derive, Installer: s.NPM, Platform: s.Platform, Runner: s.runner(), WorkflowRunURL: s.workflowURL(), ToolVersion: ToolVersion,
-		Known: s.known(), Now: s.Now, Random: s.Random, Temp: os.TempDir(), Out: s.Out, Raw: raw, Getenv: s.Getenv, Isolate: !noIsolation, Progress: s.Progress,
-		Recipients: s.Recipients, Failed: s.alert,
-	}
-}
-
-// probeReport is the outcome of one probe.
-func probeReport(probe contract.Probe, got *capture.Result, err error) ProbeReport {
-	entry := ProbeReport{Probe: probe.ID}
-	if err == nil {
-		entry.Observation, entry.Signature, entry.Runs, entry.Exit, entry.Findings = got.Path, got.Observation.Shape.Signature, got.Evidence.RunCount, got.Shape.Shape.Exit, got.Findings
-		return entry
-	}
-	entry.Error = err.Error()
-	var failure *redact.Failure
-	if errors.As(err, &failure) {
-		entry.Verdict, entry.Failure = "redaction_failed", failure
-	}
-	return entry
-}
-
-// isAnswer tells answers about the CLI from faults of the capture.
-func isAnswer(err error) bool {
-	var failure *redact.Failure
-	var expectation *capture.ExpectationError
-	var unstable *capture.UnstableError
-	return errors.As(err, &failure) || errors.As(err, &expectation) || errors.As(err, &unstable)
 }
 
 func (s *Stage) target(ctx context.Context, req CaptureRequest) (contract.Agent, contract.CLIVersion, []contract.Probe, error) {

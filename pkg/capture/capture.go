@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"filippo.io/age"
@@ -28,8 +29,8 @@ type Installer interface {
 	Runtime(ctx context.Context, runtime contract.Runtime, platform contract.Platform) (*upstream.Runtime, error)
 }
 
-// Capturer holds what all captures of a process share. Required are all fields but Progress, Raw, Recipients and Failed. It is not safe for
-// concurrent use.
+// Capturer holds what all captures of a process share. Required are all fields but Progress, Raw, Recipients and Failed. Its methods may be
+// called from several goroutines; Now, Getenv, Progress and Failed are then too.
 type Capturer struct {
 	Catalog *registry.Catalog
 	// Base is the tree that new records will join: shapes and fixtures that it holds are not written again. May be nil.
@@ -62,6 +63,9 @@ type Capturer struct {
 	// Progress is told what happens; it never hears bytes of the CLI.
 	Progress func(format string, args ...any)
 
+	preparing sync.Mutex // guards checked: each release is installed and asked once
+	drawing   sync.Mutex // guards Random
+	writing   sync.Mutex // each writer sees what the others wrote
 	// checked holds the executables that have reported the version asked for.
 	checked map[release]executable
 }
@@ -125,10 +129,27 @@ func (r *run) close() {
 	}
 }
 
-// Capture runs one probe of one release and writes the observation. On any error nothing public is written.
+// Capture observes one probe of one release and writes the observation. On any error nothing public is written.
 // Errors of interest: *redact.Failure, *ExpectationError, *UnstableError, *NoRequestError, *VersionError and those of
 // package upstream.
 func (c *Capturer) Capture(ctx context.Context, t Target) (*Result, error) {
+	o, err := c.Observe(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	return o.Write()
+}
+
+// An Observed is an observation that is made and not yet written, so that the caller may choose the order of what is written.
+type Observed struct {
+	c    *Capturer
+	run  *run
+	runs int
+}
+
+// Observe runs one probe of one release, as often as asked, and judges what came of it.
+func (c *Capturer) Observe(ctx context.Context, t Target) (*Observed, error) {
 	if err := c.Prepare(ctx, t); err != nil {
 		return nil, err
 	}
@@ -140,21 +161,31 @@ func (c *Capturer) Capture(ctx context.Context, t Target) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, signatures, err := c.repeat(ctx, t, mode, exe)
-	if first != nil {
-		defer first.close()
+	first, runs, err := c.repeat(ctx, t, mode, exe)
+	if err == nil {
+		err = exe.unchanged()
 	}
 	if err != nil {
+		if first != nil {
+			first.close()
+		}
 		return nil, err
 	}
-	if err := exe.unchanged(); err != nil {
-		return nil, err
-	}
-	if err := c.encryptRaw(first); err != nil {
-		return nil, err
-	}
-	return c.write(first, signatures)
+	return &Observed{c: c, run: first, runs: runs}, nil
 }
+
+// Write makes the observation public.
+func (o *Observed) Write() (*Result, error) {
+	o.c.writing.Lock()
+	defer o.c.writing.Unlock()
+	if err := o.c.encryptRaw(o.run); err != nil {
+		return nil, err
+	}
+	return o.c.write(o.run, o.runs)
+}
+
+// Close frees the transcript. It must be called, after Write too.
+func (o *Observed) Close() { o.run.close() }
 
 // Prepare installs and checks the executable of a target ahead of its captures, so that what is wrong with it is said once.
 func (c *Capturer) Prepare(ctx context.Context, t Target) error {
@@ -167,6 +198,8 @@ func (c *Capturer) Prepare(ctx context.Context, t Target) error {
 
 // ready gives the executable of a target, installed and asked for its version once per Capturer.
 func (c *Capturer) ready(ctx context.Context, t Target) (executable, error) {
+	c.preparing.Lock()
+	defer c.preparing.Unlock()
 	key := release{t.Agent.ID, t.Version, t.Bin}
 	if exe, ok := c.checked[key]; ok {
 		return exe, nil
@@ -202,7 +235,7 @@ func (c *Capturer) repeat(ctx context.Context, t Target, mode registry.Mode, exe
 	unstable := &UnstableError{}
 	for i := range max(t.Repeat, 1) {
 		if t.Repeat > 1 {
-			c.progress("run %d of %d", i+1, t.Repeat)
+			c.progress("%s: run %d of %d", t.Probe.ID, i+1, t.Repeat)
 		}
 		r, err := c.once(ctx, t, mode, exe)
 		if err != nil {
@@ -234,7 +267,7 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 			r.close()
 		}
 	}()
-	c.progress("running %s %s: %s, mode %s", t.Agent.ID, t.Version, t.Probe.ID, mode.ID)
+	c.progress("%s: running %s %s, mode %s", t.Probe.ID, t.Agent.ID, t.Version, mode.ID)
 	if mode.ID == contract.ModeHelp {
 		r.driven, r.help, err = c.driveHelp(ctx, folder, t, mode, exe)
 	} else {
@@ -280,7 +313,7 @@ func (c *Capturer) keepRaw(r *run) error {
 	}
 	name, err := KeepRaw(c.Raw, r.driven.raw)
 	if err == nil {
-		c.progress("raw bundle kept in %s: it is not redacted; do not share it", name)
+		c.progress("%s: raw bundle kept in %s: it is not redacted; do not share it", r.target.Probe.ID, name)
 	}
 	return err
 }
@@ -292,7 +325,7 @@ const retentionDays = 30
 func (c *Capturer) encryptRaw(r *run) error {
 	if len(c.Recipients) == 0 {
 		if r.backend == contract.BackendLive {
-			c.progress("the raw transcript is discarded: %s names no recipient", rawbundle.RecipientsFile)
+			c.progress("%s: the raw transcript is discarded: %s names no recipient", r.target.Probe.ID, rawbundle.RecipientsFile)
 		}
 		return nil
 	}
@@ -305,7 +338,7 @@ func (c *Capturer) encryptRaw(r *run) error {
 		return err
 	}
 	r.bundle = filepath.Base(name)
-	c.progress("raw transcript encrypted to %d recipients: %s", len(c.Recipients), name)
+	c.progress("%s: raw transcript encrypted to %d recipients: %s", r.target.Probe.ID, len(c.Recipients), name)
 	return nil
 }
 

@@ -103,9 +103,7 @@ func TestCaptureWritesOneValidTree(t *testing.T) {
 	if got.Evidence.ModelRequests != 1 || got.Observation.Capture.Backend != contract.BackendScripted {
 		t.Errorf("evidence %+v", got.Evidence)
 	}
-	if left, _ := os.ReadDir(c.Temp); len(left) > 0 {
-		t.Errorf("%d entries left in the temporary folder", len(left))
-	}
+	nothingLeft(t, c)
 }
 
 // Runs that print the same structure share one signature, however often a frame repeats; a new field gives another.
@@ -329,6 +327,41 @@ func TestCaptureCancelled(t *testing.T) {
 	nothingPublic(t, c)
 }
 
+// Captures of one capturer may run side by side. Of one probe in one second each has a name of its own, and what they share is
+// written once.
+func TestCaptureSideBySide(t *testing.T) {
+	c := newCapturer(t, true)
+	at := time.Now()
+	c.Now = func() time.Time { return at }
+	c.Progress = t.Logf
+	const n = 4
+	paths, errs := make(chan contract.RelPath, n), make(chan error, n)
+	for range n {
+		go func() {
+			got, err := c.Capture(context.Background(), fakeTarget(t, "talk"))
+			if err == nil {
+				paths <- got.Path
+			}
+			errs <- err
+		}()
+	}
+	for range n {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(paths)
+	seen := map[contract.RelPath]bool{}
+	for p := range paths {
+		seen[p] = true
+	}
+	shapes, err := filepath.Glob(filepath.Join(c.Out, "registry", "shapes", "*", "*"))
+	if len(seen) != n || len(shapes) != 1 || err != nil {
+		t.Errorf("observations %v, shapes %v, %v", seen, shapes, err)
+	}
+	nothingLeft(t, c)
+}
+
 func isA[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)
@@ -342,6 +375,11 @@ func nothingPublic(t *testing.T, c *Capturer) {
 		}
 		return nil
 	})
+	nothingLeft(t, c)
+}
+
+func nothingLeft(t *testing.T, c *Capturer) {
+	t.Helper()
 	if left, _ := os.ReadDir(c.Temp); len(left) > 0 {
 		t.Errorf("%d entries left in the temporary folder", len(left))
 	}

@@ -65,6 +65,8 @@ func (c *Capturer) newFolder() (*folder, error) {
 	for i := range f.canaries {
 		tokens = append(tokens, token{&f.canaries[i], "cnry"})
 	}
+	c.drawing.Lock()
+	defer c.drawing.Unlock()
 	for _, token := range tokens {
 		random := make([]byte, 16)
 		if _, rerr := io.ReadFull(c.Random, random); rerr != nil {

@@ -68,7 +68,7 @@ func (c *Capturer) write(r *run, runs int) (*Result, error) {
 	if err := tx.Commit(); err != nil {
 		return nil, err
 	}
-	c.progress("%s: %s", registry.ObservationPath(o), o.Shape.Signature)
+	c.progress("%s: %s: %s", o.Probe, registry.ObservationPath(o), o.Shape.Signature)
 	return &Result{Observation: o, Evidence: e, Shape: r.shape, Events: r.events, Path: registry.ObservationPath(o), Findings: r.findings}, nil
 }
 
