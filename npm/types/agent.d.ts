@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 37e27a0655d3101f41c5072bd881bf67e11ed2ad8720ba6c1481acb94ff7c5d9
+// schema-sha256: 53f0275098da131ea583a92d12893335bc27f1f83a3f654c0e8f4c37306ed56f
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -131,6 +131,17 @@ export interface Upstreams {
  */
 export interface NPMUpstream {
   package: string
+  /**
+   * Names under which other releases were published; the first whose range has a version holds it
+   */
+  former?: FormerPackage[]
+}
+/**
+ * FormerPackage is a name that a package had for some of its releases.
+ */
+export interface FormerPackage {
+  package: string
+  releases: string
 }
 /**
  * GitHubUpstream is a repository with releases.
@@ -380,7 +391,7 @@ export interface Dialect {
   }
 }
 /**
- * EventTypeRule names a frame. The first rule that applies wins. With path the value there is the name; then appends "/" and the value at a second path where it is present. With has the frame needs that path and gets name.
+ * EventTypeRule names a frame. The first rule that applies wins. With path the value there is the name; then appends "/" and the value at a second path where it is present. With has the frame needs that path; it gets name where there is one.
  */
 export interface EventTypeRule {
   path?: string

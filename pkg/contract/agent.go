@@ -60,7 +60,14 @@ type Upstreams struct {
 
 // NPMUpstream is a package in the npm registry.
 type NPMUpstream struct {
-	Package string `json:"package" jsonschema:"pattern=^(@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*$"`
+	Package string          `json:"package" jsonschema:"pattern=^(@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*$"`
+	Former  []FormerPackage `json:"former,omitempty" jsonschema:"description=Names under which other releases were published; the first whose range has a version holds it"`
+}
+
+// FormerPackage is a name that a package had for some of its releases.
+type FormerPackage struct {
+	Package  string `json:"package" jsonschema:"pattern=^(@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*$"`
+	Releases string `json:"releases"`
 }
 
 // GitHubUpstream is a repository with releases.
@@ -223,7 +230,8 @@ type Dialect struct {
 }
 
 // EventTypeRule names a frame. The first rule that applies wins. With path the value there is the name; then
-// appends "/" and the value at a second path where it is present. With has the frame needs that path and gets name.
+// appends "/" and the value at a second path where it is present. With has the frame needs that path; it gets name where
+// there is one.
 type EventTypeRule struct {
 	Path string `json:"path,omitempty"`
 	Then string `json:"then,omitempty"`

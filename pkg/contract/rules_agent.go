@@ -136,6 +136,11 @@ func checkPattern(at, pattern string, groups int, report reporter) {
 
 // checkAgentRanges visits every list in which the first entry with a matching range wins.
 func checkAgentRanges(a Agent, report reporter) {
+	if npm := a.Upstreams.NPM; npm != nil {
+		for i, former := range npm.Former {
+			checkRange(pointer("upstreams", "npm", "former", i, "releases"), former.Releases, report)
+		}
+	}
 	firstWins(a.Install, func(l InstallLayout) string { return l.Releases }, "/install", report)
 	firstWins(a.ModelAPI, func(m ModelAPI) string { return m.Releases }, "/model_api", report)
 	for i, file := range a.HomeFiles {

@@ -10,10 +10,10 @@ import (
 var dialectRules = []Rule{
 	ruleFor(KindAgent, "dialect/event-type", "A rule that names frames is of one of its two forms.", eachDialect(func(at string, d Dialect, report reporter) {
 		for i, r := range d.EventType {
-			byPath := r.Path != "" && r.Has == "" && r.Name == ""
+			byPath := r.Path != "" && r.Name == ""
 			byKey := r.Has != "" && r.Name != "" && r.Path == "" && r.Then == ""
 			if !byPath && !byKey {
-				report(at+pointer("event_type", i), "the rule is of no known form", "give path and perhaps then, or has and name")
+				report(at+pointer("event_type", i), "the rule is of no known form", "give path and perhaps then and has, or has and name")
 			}
 		}
 	})),

@@ -125,8 +125,8 @@ func (d *Dialect) compileRules() error {
 		if rule.has, err = parse(where, r.Has); err != nil {
 			return err
 		}
-		if (rule.path == nil) == (rule.has == nil) || (rule.has != nil) != (r.Name != "") {
-			return fmt.Errorf("dialect %s: %s: give either path (with an optional then) or has together with name", d.Source.Name, where)
+		if (rule.path == nil) != (r.Name != "") || rule.path == nil && rule.has == nil {
+			return fmt.Errorf("dialect %s: %s: give either path (with an optional then and has) or has together with name", d.Source.Name, where)
 		}
 		rule.name = r.Name
 		d.rules = append(d.rules, rule)
@@ -199,11 +199,11 @@ func (d *Dialect) EventType(doc *Document) string {
 	}
 	for i := range d.rules {
 		r := &d.rules[i]
-		if r.has != nil {
-			if doc.find(r.has) != nil {
-				return r.name
-			}
+		if r.has != nil && doc.find(r.has) == nil {
 			continue
+		}
+		if r.path == nil {
+			return r.name
 		}
 		name, ok := tokenAt(doc, r.path)
 		if !ok {

@@ -145,7 +145,7 @@ func TestDocumentDepth(t *testing.T) {
 // testDialect has one entry of everything.
 var testDialect = contract.Dialect{
 	Name:      "test",
-	EventType: []contract.EventTypeRule{{Path: "$.type", Then: "$.item.type"}, {Path: "$['odd key'].name"}, {Has: "$.config", Name: "config"}},
+	EventType: []contract.EventTypeRule{{Path: "$.type", Then: "$.update.kind", Has: "$.update"}, {Path: "$.type", Then: "$.item.type"}, {Path: "$['odd key'].name"}, {Has: "$.config", Name: "config"}},
 	Opaque:    []string{"$.input"}, Maps: []string{"$.by_model", "$.list[]"}, IDs: []string{"$.handle"}, Numbers: []string{"$.usage.*"},
 	Diagnostics: []string{"$.error"}, Base64: []string{"$.chunk"}, Deltas: []string{"$.delta"},
 	Unions:   []contract.UnionRule{{Path: "$.content", Key: "type"}, {Path: "$.content[group].parts", Key: "kind"}},

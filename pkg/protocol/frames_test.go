@@ -108,6 +108,8 @@ func TestEventType(t *testing.T) {
 		{`{"type":"a","item":{"type":"b"}}`, "a/b"},
 		{`{"type":"a","item":{"type":"no token"}}`, "a"},
 		{`{"type":"a","item":"b"}`, "a"},
+		{`{"type":"a","update":{"kind":"k"},"item":{"type":"b"}}`, "a/k"},
+		{`{"type":"a","update":7,"item":{"type":"b"}}`, "a"},
 		{`{"type":"\u0061"}`, "a"},
 		{`{"type":7,"config":{}}`, "config"},
 		{`{"type":"no token","odd key":{"name":"odd"}}`, "odd"},

@@ -31,7 +31,7 @@ var cliVersion = regexp.MustCompile(contract.CLIVersion("").Pattern())
 //
 // Errors: ErrNoNPM, ErrNoNode, *NetworkError, *UnknownPackageError, *NPMError.
 func (n *NPM) Releases(ctx context.Context, agent contract.Agent) ([]contract.ReleaseRecord, []contract.ChannelHead, error) {
-	pkg, err := npmPackage(agent)
+	packages, err := npmPackages(agent)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,28 +44,63 @@ func (n *NPM) Releases(ctx context.Context, agent contract.Agent) ([]contract.Re
 		return nil, nil, fmt.Errorf("making a folder to run npm in: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // best effort on a folder of ours
-	list, err := n.list(ctx, dir, pkg)
-	if err != nil {
-		return nil, nil, fmt.Errorf("listing releases of %s: %w", agent.ID, err)
+	var all listing
+	for i, pkg := range packages {
+		list, err := n.list(ctx, dir, pkg)
+		if err != nil {
+			return nil, nil, fmt.Errorf("listing releases of %s: %w", agent.ID, err)
+		}
+		if i == 0 {
+			all.tags = list.tags // those of a former name stand still
+		}
+		list.versions = slices.DeleteFunc(list.versions, func(v listed) bool {
+			holder, err := npmPackage(agent, v.text)
+			return err != nil || holder != pkg || !slices.ContainsFunc(channels, func(c channel) bool { return c.takes(v.text, all.tags) })
+		})
+		if err := n.markDeprecated(ctx, dir, pkg, list.versions); err != nil {
+			return nil, nil, fmt.Errorf("listing deprecations of %s: %w", agent.ID, err)
+		}
+		all.versions = append(all.versions, list.versions...)
 	}
-	list.versions = slices.DeleteFunc(list.versions, func(v listed) bool {
-		return !slices.ContainsFunc(channels, func(c channel) bool { return c.takes(v.text, list.tags) })
-	})
-	if err := n.markDeprecated(ctx, dir, pkg, list.versions); err != nil {
-		return nil, nil, fmt.Errorf("listing deprecations of %s: %w", agent.ID, err)
-	}
-	return records(channels, list), heads(channels, list), nil
+	slices.SortStableFunc(all.versions, newerFirst)
+	return records(channels, &all), heads(channels, &all), nil
 }
 
-func npmPackage(agent contract.Agent) (string, error) {
+// npmPackages are the names of an agent's package, the current one first.
+func npmPackages(agent contract.Agent) ([]string, error) {
 	if agent.Upstreams.NPM == nil {
-		return "", fmt.Errorf("agent %s does not ship on npm: name its package under upstreams.npm in registry/agents/%s.json", agent.ID, agent.ID)
+		return nil, fmt.Errorf("agent %s does not ship on npm: name its package under upstreams.npm in registry/agents/%s.json", agent.ID, agent.ID)
 	}
-	if !packageName.MatchString(agent.Upstreams.NPM.Package) {
-		return "", fmt.Errorf("agent %s: %q is no npm package name: correct upstreams.npm.package in registry/agents/%s.json",
-			agent.ID, agent.Upstreams.NPM.Package, agent.ID)
+	names := []string{agent.Upstreams.NPM.Package}
+	for _, former := range agent.Upstreams.NPM.Former {
+		if !slices.Contains(names, former.Package) {
+			names = append(names, former.Package)
+		}
 	}
-	return agent.Upstreams.NPM.Package, nil
+	for _, name := range names {
+		if !packageName.MatchString(name) {
+			return nil, fmt.Errorf("agent %s: %q is no npm package name: correct upstreams.npm.package in registry/agents/%s.json", agent.ID, name, agent.ID)
+		}
+	}
+	return names, nil
+}
+
+// npmPackage is the name under which a version was published.
+func npmPackage(agent contract.Agent, version string) (string, error) {
+	names, err := npmPackages(agent)
+	if err != nil {
+		return "", err
+	}
+	for _, former := range agent.Upstreams.NPM.Former {
+		in, err := contract.MatchRange(former.Releases, version)
+		if err != nil {
+			return "", fmt.Errorf("agent %s: upstreams.npm.former: %w", agent.ID, err)
+		}
+		if in {
+			return former.Package, nil
+		}
+	}
+	return names[0], nil
 }
 
 // channel is a contract.Channel with its pattern compiled; pattern is nil where the channel has only a dist-tag.

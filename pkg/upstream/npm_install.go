@@ -36,7 +36,7 @@ type Installed struct {
 // Errors: ErrNoNPM, ErrNoNode, *NetworkError, *UnknownPackageError, *UnknownVersionError, *LayoutError,
 // *IncompleteReleaseError, *SkippedPackageError, *WrongVersionError, *IntegrityError, *BinaryError, *NPMError.
 func (n *NPM) Install(ctx context.Context, agent contract.Agent, version string, platform contract.Platform) (*Installed, error) {
-	pkg, err := npmPackage(agent)
+	pkg, err := npmPackage(agent, version)
 	if err != nil {
 		return nil, err
 	}

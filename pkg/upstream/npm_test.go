@@ -279,3 +279,42 @@ func FuzzNPMAnswers(f *testing.F) {
 		}
 	})
 }
+
+// A package that moved to another name is one list, and each version installs from the name that holds it.
+func TestFormerPackage(t *testing.T) {
+	world := fixtureWorld()
+	old := world.Packages["@demo/cli"]
+	old.Versions = map[string]fakeVersion{
+		"1.8.0": {Integrity: old.Versions["1.9.0"].Integrity, Deprecated: "moved", Files: map[string]string{"bin/demo-linux": "#!/bin/sh\necho 1.8.0\n"}},
+		"1.9.0": old.Versions["1.9.0"], // published under both names
+	}
+	old.Tags = map[string]string{"latest": "1.8.0"}
+	world.Packages["demo-cli"] = old
+	agent := fixtureAgent()
+	agent.Upstreams.NPM.Former = []contract.FormerPackage{{Package: "demo-cli", Releases: "<1.9.0"}}
+	npm := newFake(t, world)
+	releases, heads, err := npm.Releases(t.Context(), agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range releases {
+		got = append(got, string(r.Version))
+	}
+	if diff := cmp.Diff([]string{"2.1.0-alpha.1", "2.0.0", "1.10.0", "1.9.0", "1.8.0"}, got); diff != "" {
+		t.Errorf("releases (-want +got):\n%s", diff)
+	}
+	if last := releases[len(releases)-1]; !last.Deprecated {
+		t.Error("the deprecation under the former name is lost")
+	}
+	if i := slices.IndexFunc(heads, func(h contract.ChannelHead) bool { return h.Name == "latest" }); i < 0 || heads[i].Version != "1.10.0" {
+		t.Errorf("heads %v: the tags of the former name count", heads)
+	}
+	installed, err := npm.Install(t.Context(), agent, "1.8.0", "linux-x64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if installed.Source != "npm:demo-cli@1.8.0" {
+		t.Errorf("source %s", installed.Source)
+	}
+}
