@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 53f0275098da131ea583a92d12893335bc27f1f83a3f654c0e8f4c37306ed56f
+// schema-sha256: 5b810193bdfbb6331264ec402f40d406967b90ff18d0a3ef2de1f6786e1d16a8
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -410,7 +410,7 @@ export interface UnionRule {
   key: string
 }
 /**
- * AmbientRule names an event type or a path that may come at any time or not at all; it stays out of the shape.
+ * AmbientRule names an event type or a path that may come at any time or not at all; it stays out of the shape. With a path, an event type of the form start/* stands for all that begin so.
  */
 export interface AmbientRule {
   event_type: string

@@ -245,7 +245,8 @@ type UnionRule struct {
 	Key  string `json:"key"`
 }
 
-// AmbientRule names an event type or a path that may come at any time or not at all; it stays out of the shape.
+// AmbientRule names an event type or a path that may come at any time or not at all; it stays out of the shape. With a
+// path, an event type of the form start/* stands for all that begin so.
 type AmbientRule struct {
 	EventType string `json:"event_type"`
 	Path      string `json:"path,omitempty"`

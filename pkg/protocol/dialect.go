@@ -3,6 +3,7 @@ package protocol
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -235,7 +236,17 @@ func (d *Dialect) AmbientPaths(eventType string) map[string]bool {
 	if d == nil {
 		return nil
 	}
-	return d.ambient[eventType]
+	paths := d.ambient[eventType]
+	for i := 1; i < len(eventType); i++ {
+		if group := d.ambient[eventType[:i]+"/*"]; eventType[i] == '/' && group != nil {
+			paths = maps.Clone(paths)
+			if paths == nil {
+				paths = map[string]bool{}
+			}
+			maps.Copy(paths, group)
+		}
+	}
+	return paths
 }
 
 // Terminal reports whether the event type ends a turn.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -284,4 +286,21 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("%q or %q", fresh.EventType, first.EventType)
 		}
 	})
+}
+
+func TestAmbientPaths(t *testing.T) {
+	src := testDialect
+	src.Ambient = append(slices.Clone(src.Ambient),
+		contract.AmbientRule{EventType: "start/*", Path: "$.all", Reason: "race"}, contract.AmbientRule{EventType: "start/a", Path: "$.one", Reason: "race"})
+	d, err := Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for eventType, want := range map[string][]string{
+		"start": {"$.note"}, "start/a": {"$.all", "$.one"}, "start/b/c": {"$.all"}, "started/a": nil,
+	} {
+		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(d.AmbientPaths(eventType)))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", eventType, diff)
+		}
+	}
 }
