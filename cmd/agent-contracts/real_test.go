@@ -237,3 +237,23 @@ func closedPort(t *testing.T) string {
 	defer l.Close()
 	return l.Addr().String()
 }
+
+// Both sides of an RPC mode: what the host asks, what a real agent asks back, and how its process ends.
+func TestRealRPC(t *testing.T) {
+	out := t.TempDir()
+	contracts(t, nil, nil, "capture", "codex-acp@0.16.0", "--probe", "permission-request", "--out", out)
+	got := records(t, filepath.Join(out, "registry"))
+	if len(got) != 1 {
+		t.Fatalf("%d observations", len(got))
+	}
+	for _, r := range records(t, filepath.Join(checkout, "registry")) {
+		o, have := r.Observation, got[0].Observation
+		if o.Agent == have.Agent && o.CLIVersion == have.CLIVersion && o.Probe == have.Probe && o.Command.Mode == have.Command.Mode && o.Platform == have.Platform {
+			if o.Shape.Signature != have.Shape.Signature {
+				t.Errorf("captured %s, the registry has %s", have.Shape.Signature, o.Shape.Signature)
+			}
+			return
+		}
+	}
+	t.Error("the registry has no such observation")
+}
