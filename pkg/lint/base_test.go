@@ -48,6 +48,7 @@ var baseRuns = []run{
 	{"1.1.0", "version-probe", "2026-02-11T10:00:00Z"},
 	{"1.1.0", "greet", "2026-02-11T10:00:01Z"},
 	{"1.1.0", "list-files", "2026-02-11T10:00:02Z"},
+	{"1.1.0", "talk", "2026-02-11T10:00:03Z"},
 }
 
 // baseTree builds a valid tree from the hand-written files of testdata/base, once.
@@ -56,7 +57,7 @@ var baseTree = sync.OnceValues(func() (files, error) { return build(nil) })
 // build makes the tree; change, where it is not nil, changes the agent file first.
 func build(change func([]byte) []byte) (files, error) {
 	f := files{}
-	for _, name := range []string{"agents/acme.json", "diagnostics/acme.json", "releases/acme.json"} {
+	for _, name := range []string{"agents/acme.json", "clients/acme-host.json", "diagnostics/acme.json", "releases/acme.json"} {
 		data, err := os.ReadFile(filepath.Join("testdata/base/registry", name))
 		if err != nil {
 			return nil, err
@@ -93,8 +94,11 @@ func (f files) observe(r run, number int) error {
 	}
 	agent := c.Agents["acme"]
 	modeID := contract.ModeID("run-json")
-	if r.probe == "version-probe" {
+	switch r.probe {
+	case "version-probe":
 		modeID = contract.ModeVersion
+	case "talk":
+		modeID = "acp"
 	}
 	mode, err := registry.ResolveMode(agent, modeID, r.version)
 	if err != nil {
@@ -180,7 +184,7 @@ func (f files) generate() error {
 }
 
 func (f files) catalog() (c *registry.Catalog, err error) {
-	err = files{"agents/acme.json": f["agents/acme.json"], "diagnostics/acme.json": f["diagnostics/acme.json"]}.open(func(_ *registry.Tree, loaded *registry.Catalog) error {
+	err = files{"agents/acme.json": f["agents/acme.json"], "clients/acme-host.json": f["clients/acme-host.json"], "diagnostics/acme.json": f["diagnostics/acme.json"]}.open(func(_ *registry.Tree, loaded *registry.Catalog) error {
 		c = loaded
 		return nil
 	})
@@ -260,7 +264,7 @@ func TestBaseIsClean(t *testing.T) {
 func TestOverlay(t *testing.T) {
 	lower := base(t)
 	upper := files{}
-	if err := (files{"agents/acme.json": lower["agents/acme.json"], "diagnostics/acme.json": lower["diagnostics/acme.json"]}).observeInto(upper, run{"1.2.0", "greet", "2026-03-02T10:00:00Z"}); err != nil {
+	if err := (files{"agents/acme.json": lower["agents/acme.json"], "clients/acme-host.json": lower["clients/acme-host.json"], "diagnostics/acme.json": lower["diagnostics/acme.json"]}).observeInto(upper, run{"1.2.0", "greet", "2026-03-02T10:00:00Z"}); err != nil {
 		t.Fatal(err)
 	}
 	over := func() Findings { return lint(t, upper.tree(t).Overlay(lower.tree(t))) }

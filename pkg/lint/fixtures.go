@@ -25,6 +25,8 @@ type fixture struct {
 	origin  *registry.Record
 	failure *redact.Failure
 	result  *shape.Result
+	// host is where an RPC fixture leaves what its client profile says; nil where it does not.
+	host *replay.ClientError
 	// goldens are the reference goldens as they should be, by path.
 	goldens map[contract.RelPath][]byte
 }
@@ -127,6 +129,11 @@ func (s *state) read(f *shapeFile, rec *registry.Record, with []*registry.Record
 			return err
 		}
 	}
+	if f.fixture.origin == rec {
+		if err := s.conform(f, rec, mode, sanitized); err != nil {
+			return err
+		}
+	}
 	events, err := replay.Reference(sanitized, mode.TextEvent)
 	if err != nil {
 		return err
@@ -135,7 +142,38 @@ func (s *state) read(f *shapeFile, rec *registry.Record, with []*registry.Record
 	return err
 }
 
+// conform plays an RPC fixture to the host of its mode.
+func (s *state) conform(f *shapeFile, rec *registry.Record, mode registry.Mode, sanitized *redact.Sanitized) error {
+	if !mode.Family.IsRPC() {
+		return nil
+	}
+	o := rec.Observation
+	profile, err := s.catalog.Client(mode.Client, mode.Family)
+	if err != nil {
+		return nil //nolint:nilerr // a mode without a client is a finding of its own
+	}
+	host, err := replay.Host(s.catalog.Agents[o.Agent], o.CLIVersion, mode, s.catalog.Probes[o.Probe], profile)
+	if err != nil {
+		return err
+	}
+	if err := replay.Conform(sanitized, host); err != nil && !errors.As(err, &f.fixture.host) {
+		return err
+	}
+	return nil
+}
+
 var fixtureRules = []Rule{
+	{
+		ID: "fixture/host", Purpose: "The host's frames of a fixture are those that its client profile sends.", Severity: Error,
+		shape: func(s *state, f *shapeFile, _ reporter) {
+			if e := f.fixture.host; e != nil {
+				s.add(Finding{Severity: Error, Problem: contract.Problem{
+					File: string(f.fixturePath()), Line: e.Entry, Rule: "fixture/host", Message: "the host says something else than its client profile",
+					Remedy: "capture again: what no host sends makes no contract; a profile that changed is a profile of another name",
+				}})
+			}
+		},
+	},
 	{
 		ID: "fixture/present", Purpose: "Every observed shape has its fixture.", Severity: Error,
 		shape: func(s *state, f *shapeFile, report reporter) {
