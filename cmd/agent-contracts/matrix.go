@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
+	"slices"
 
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
 
@@ -13,6 +13,9 @@ type matrixCmd struct {
 	Check    bool   `help:"Write nothing; exit 1 when a generated file is not current." xor:"what"`
 	Coverage bool   `help:"Show agent × probe × release, with a reason for every hole." xor:"what"`
 	Why      string `help:"Show what backs the claim about SELECTOR." xor:"what" placeholder:"SELECTOR"`
+
+	Format string   `help:"Of --coverage: text, markdown or json." enum:"text,markdown,json" default:"text"`
+	Agents []string `arg:"" optional:"" name:"agent" help:"Of --coverage: agents to show; all by default."`
 }
 
 func (c *matrixCmd) Help() string {
@@ -21,6 +24,7 @@ func (c *matrixCmd) Help() string {
 Examples:
   agent-contracts matrix
   agent-contracts matrix --check
+  agent-contracts matrix --coverage codex
   agent-contracts matrix --why codex@0.133.0`
 }
 
@@ -31,12 +35,24 @@ func (c *matrixCmd) Run(_ context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	switch {
+	case !c.Coverage && len(c.Agents) > 0:
+		return errors.New("agents are named with --coverage only: the generated files are about all of them")
 	case c.Coverage:
 		coverage, err := registry.Coverage(s.Checkout.Tree, s.Checkout.Catalog)
 		if err != nil {
 			return err
 		}
-		return a.print(coverage, func() { a.coverageText(coverage) })
+		if coverage, err = c.chosen(coverage, s.Checkout.Catalog); err != nil {
+			return err
+		}
+		a.cli.JSON = a.cli.JSON || c.Format == "json"
+		return a.print(coverage, func() {
+			if c.Format == "markdown" {
+				a.printf("%s", registry.CoverageMarkdown(coverage))
+				return
+			}
+			a.printf("%s", registry.CoverageText(coverage))
+		})
 	case c.Why != "":
 		return c.why(a, s.Checkout)
 	}
@@ -52,6 +68,22 @@ func (c *matrixCmd) Run(_ context.Context, a *app) (err error) {
 			a.printf("rewritten: %s\n", p)
 		}
 	})
+}
+
+// chosen keeps the agents that were named.
+func (c *matrixCmd) chosen(coverage []registry.AgentCoverage, catalog *registry.Catalog) ([]registry.AgentCoverage, error) {
+	if len(c.Agents) == 0 {
+		return coverage, nil
+	}
+	ids := map[contract.AgentID]bool{}
+	for _, name := range c.Agents {
+		agent, err := catalog.Agent(name)
+		if err != nil {
+			return nil, err
+		}
+		ids[agent.ID] = true
+	}
+	return slices.DeleteFunc(coverage, func(a registry.AgentCoverage) bool { return !ids[a.Agent] }), nil
 }
 
 func (c *matrixCmd) why(a *app, checkout *registry.Checkout) error {
@@ -80,35 +112,4 @@ func (c *matrixCmd) why(a *app, checkout *registry.Checkout) error {
 			a.printf("  %s  %s  %s  %s\n", b.Observation, b.Level, b.Backend, reason)
 		}
 	})
-}
-
-// coverageText shows releases that anything is known about probe by probe, and counts the rest.
-func (a *app) coverageText(coverage []registry.AgentCoverage) {
-	for _, agent := range coverage {
-		a.printf("%s\n", agent.Agent)
-		if agent.Reason != "" {
-			a.printf("  not capturable: %s\n", agent.Reason)
-		}
-		for _, group := range agent.Missing {
-			a.printf("  missing: %s\n", group)
-		}
-		blank := 0
-		for _, r := range agent.Releases {
-			if len(r.Channels) == 0 && !r.Claimed {
-				blank++
-				continue
-			}
-			a.printf("  %s %s\n", r.Version, strings.Join(r.Channels, " "))
-			for _, p := range r.Probes {
-				state := fmt.Sprintf("%d observations", p.Observations)
-				if p.Reason != "" {
-					state = "hole: " + p.Reason
-				}
-				a.printf("    %-24s %s\n", p.Probe, state)
-			}
-		}
-		if blank > 0 {
-			a.printf("  and %d older releases that nothing covers\n", blank)
-		}
-	}
 }

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 5b810193bdfbb6331264ec402f40d406967b90ff18d0a3ef2de1f6786e1d16a8
+// schema-sha256: d9266c37a4ca0dce3ea32987c47fa203e4f24cb9d8b9c60898c62105f6fe415d
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -113,6 +113,10 @@ export interface Agent {
   self_update?: string
   help?: HelpCommand[]
   hosts?: HostForm[]
+  /**
+   * Probes that give no observation, and why; what the data tells by itself stands in no entry
+   */
+  holes?: Hole[]
 }
 /**
  * Upstreams are the places where the CLI ships.
@@ -538,4 +542,13 @@ export interface HostForm {
   mode: ModeID
   source: string
   commit?: Commit
+}
+/**
+ * Hole is a probe that cannot be observed in some releases, where nothing else in the record says why.
+ */
+export interface Hole {
+  probe: ProbeID
+  releases?: string
+  mode?: ModeID
+  reason: string
 }

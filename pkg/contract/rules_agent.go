@@ -83,6 +83,16 @@ var agentRules = []Rule{
 			}
 		}
 	}),
+	ruleFor(KindAgent, "agent/holes", "A hole names a mode of the agent, if any, and is there once.", func(a Agent, report reporter) {
+		for i, h := range a.Holes {
+			if h.Mode != "" && !slices.ContainsFunc(a.Modes, func(m Mode) bool { return m.ID == h.Mode }) {
+				report(pointer("holes", i, "mode"), "the agent has no such mode", "name a mode of this file, or leave it out")
+			}
+		}
+		unique(a.Holes, func(h Hole) string { return string(h.Probe) + " " + h.Releases + " " + string(h.Mode) }, func(i int) {
+			report(pointer("holes", i), "the hole is there already", "keep one of them")
+		})
+	}),
 }
 
 func checkLayout(at string, layout InstallLayout, report reporter) {
@@ -145,6 +155,9 @@ func checkAgentRanges(a Agent, report reporter) {
 	firstWins(a.ModelAPI, func(m ModelAPI) string { return m.Releases }, "/model_api", report)
 	for i, file := range a.HomeFiles {
 		checkRange(pointer("home_files", i, "releases"), file.Releases, report)
+	}
+	for i, hole := range a.Holes {
+		checkRange(pointer("holes", i, "releases"), hole.Releases, report)
 	}
 	for i, mode := range a.Modes {
 		at := pointer("modes", i)

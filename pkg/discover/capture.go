@@ -51,7 +51,7 @@ func (a *agentState) holes(p AgentPlan) []Hole {
 		for _, platform := range a.opts.Platforms {
 			for _, probe := range a.probes {
 				b := behaviour{v, platform, probe}
-				if a.seen.backs(b) {
+				if _, declared := a.agent.Hole(probe, v); declared || a.seen.backs(b) {
 					continue
 				}
 				h := Hole{Version: v, Platform: platform, Probe: probe, Reason: a.seen.reasons[b], Since: cmp.Or(a.release(v).PublishedAt, p.SeenAt)}
@@ -87,6 +87,9 @@ func (a *agentState) jobs(p AgentPlan) []Job {
 	for i, v := range versions {
 		for _, platform := range a.opts.Platforms {
 			for _, probe := range a.probes {
+				if _, declared := a.agent.Hole(probe, v); declared {
+					continue
+				}
 				if !a.seen.backs(behaviour{v, platform, probe}) || i == 0 && p.Stale {
 					jobs = append(jobs, Job{a.agent.ID, v, platform, probe})
 				}

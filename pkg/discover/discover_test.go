@@ -135,6 +135,24 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
+// What an agent file says cannot be observed is neither asked for nor overdue.
+func TestDeclaredHole(t *testing.T) {
+	w := newWorld(t, func(a *contract.Agent) {
+		a.Holes = []contract.Hole{{Probe: "chat", Releases: "1.1.0", Reason: "It prints nothing."}}
+	})
+	p := w.plan(releases("1.0.0", "1.1.0"), discover.Options{})
+	want := []discover.Job{
+		{"sample", "1.1.0", "linux-x64", "version-probe"},
+		{"sample", "1.0.0", "linux-x64", "chat"}, {"sample", "1.0.0", "linux-x64", "version-probe"},
+	}
+	if diff := cmp.Diff(want, p.Capture); diff != "" {
+		t.Error(diff)
+	}
+	if holes := p.Agents[0].Holes; len(holes) != 1 || holes[0].Probe != "version-probe" {
+		t.Errorf("holes: %+v", holes)
+	}
+}
+
 func TestWhatCounts(t *testing.T) {
 	withdraw := func(_ *contract.Observation, e *contract.Evidence) {
 		e.Withdrawn = &contract.Withdrawal{At: contract.At(june(11)), Reason: "wrong"}

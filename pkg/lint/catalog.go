@@ -79,6 +79,10 @@ var catalogRules = []Rule{
 		},
 	},
 	{
+		ID: "agent/holes", Purpose: "A hole is one of a probe that exists, and no observation fills it.", Severity: Error,
+		tree: checkHoles,
+	},
+	{
 		ID: "agent/aliases", Purpose: "An alias names one agent.", Severity: Error,
 		tree: func(s *state, report reporter) {
 			if s.catalog == nil {
@@ -116,6 +120,27 @@ var catalogRules = []Rule{
 }
 
 func agentFile(id contract.AgentID) string { return "agents/" + string(id) + ".json" }
+
+func checkHoles(s *state, report reporter) {
+	if s.catalog == nil {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.catalog.Agents)) {
+		for i, h := range s.catalog.Agents[id].Holes {
+			if _, ok := s.catalog.Probes[h.Probe]; !ok && !s.overlay() {
+				report(agentFile(id), fmt.Sprintf("/holes/%d/probe", i), "there is no such probe", "add the folder probes/<id>, or correct the id")
+			}
+		}
+	}
+	for _, rec := range s.records.Observations {
+		o := rec.Observation
+		for i, h := range s.catalog.Agents[o.Agent].Holes {
+			if h.Covers(o.Probe, o.CLIVersion) && (h.Mode == "" || h.Mode == o.Command.Mode) {
+				report(agentFile(o.Agent), fmt.Sprintf("/holes/%d", i), fmt.Sprintf("release %s has an observation of the probe", o.CLIVersion), "narrow the hole's releases, or remove it")
+			}
+		}
+	}
+}
 
 // eachMode visits the declared modes of all agents of this tree.
 func (s *state) eachMode(visit func(file, at string, a contract.Agent, m contract.Mode)) {

@@ -1,9 +1,9 @@
 package registry
 
 import (
-	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
@@ -14,10 +14,18 @@ type AgentCoverage struct {
 	Name  string           `json:"name"`
 	// Reason says why the agent cannot be captured at all.
 	Reason string `json:"reason,omitempty"`
-	// Missing names the groups of behaviour that no backing observation shows, see Groups.
-	Missing []string `json:"missing_groups,omitempty"`
+	// Groups are the kinds of behaviour, each with whether a backing observation shows it.
+	Groups []GroupCoverage `json:"groups"`
 	// Releases are all that discovery or capture saw, newest first.
 	Releases []ReleaseCoverage `json:"releases"`
+}
+
+// GroupCoverage is one kind of behaviour, see Groups.
+type GroupCoverage struct {
+	Name  string `json:"name"`
+	Shown bool   `json:"shown"`
+	// Reason says why an agent is not expected to show it.
+	Reason string `json:"reason,omitempty"`
 }
 
 // ReleaseCoverage is one release of an agent.
@@ -29,6 +37,20 @@ type ReleaseCoverage struct {
 	Probes   []ProbeCoverage `json:"probes"`
 }
 
+// HoleKind says what kind of reason a hole has.
+type HoleKind string
+
+// The kinds of holes.
+const (
+	HoleNotCaptured   HoleKind = "not_captured"
+	HoleNotBacking    HoleKind = "not_backing"    // there are observations, and none backs a claim
+	HoleNotCapturable HoleKind = "not_capturable" // nothing of the agent can be captured
+	HoleDeclared      HoleKind = "declared"       // the agent file says why
+	HoleUnfit         HoleKind = "unfit"          // the probe fits no mode
+	HoleNoTool        HoleKind = "no_tool"        // the mode names no tool for an intent of the script
+	HoleNoMode        HoleKind = "no_mode"        // the agent file does not reach this release
+)
+
 // ProbeCoverage is one probe of a release. It is covered when Reason is empty.
 type ProbeCoverage struct {
 	Probe        contract.ProbeID       `json:"probe"`
@@ -36,8 +58,20 @@ type ProbeCoverage struct {
 	Backends     []contract.Backend     `json:"backends,omitempty"`
 	Level        contract.ValidityLevel `json:"validity_level,omitempty"`
 	Observations int                    `json:"observations"`
+	Hole         HoleKind               `json:"hole,omitempty"`
 	Reason       string                 `json:"reason,omitempty"`
+	// Partial lists modes that do not show the probe, with the reason that the agent file gives.
+	Partial []ModeHole `json:"partial,omitempty"`
 }
+
+// ModeHole is the hole of one mode.
+type ModeHole struct {
+	Mode   contract.ModeID `json:"mode"`
+	Reason string          `json:"reason"`
+}
+
+// groupRPC is the place of RPC among the groups.
+const groupRPC = 3
 
 // Groups are the kinds of behaviour that a registry covers for an agent.
 func Groups() []string {
@@ -82,10 +116,12 @@ func (b *builder) coverage() AgentCoverage {
 		}
 	}
 	cover := AgentCoverage{Agent: b.agent.ID, Name: b.agent.Name, Reason: b.agent.NotCapturable, Releases: []ReleaseCoverage{}}
-	for _, group := range b.expectedGroups() {
-		if !shown[group] {
-			cover.Missing = append(cover.Missing, group)
+	for i, group := range Groups() {
+		g := GroupCoverage{Name: group, Shown: shown[group]}
+		if i == groupRPC && !slices.ContainsFunc(b.agent.Modes, func(m contract.Mode) bool { return m.Family.IsRPC() }) {
+			g.Reason = "the agent file has no RPC mode"
 		}
+		cover.Groups = append(cover.Groups, g)
 	}
 	known := b.known()
 	slices.Reverse(known)
@@ -111,51 +147,87 @@ func (b *builder) coverage() AgentCoverage {
 
 func (b *builder) probeCoverage(v contract.CLIVersion, probe contract.Probe, judged []Judged) ProbeCoverage {
 	p := ProbeCoverage{Probe: probe.ID, Observations: len(judged)}
+	for _, h := range b.agent.Holes {
+		if h.Mode != "" && h.Covers(probe.ID, v) {
+			p.Partial = append(p.Partial, ModeHole{h.Mode, h.Reason})
+		}
+	}
 	platforms, backends := map[contract.Platform]bool{}, map[contract.Backend]bool{}
 	var backing []*Record
 	for _, j := range judged {
 		if j.Reason != "" {
-			p.Reason = j.Reason // the newest wins: observations are sorted by path, hence by time
+			p.Hole, p.Reason = HoleNotBacking, j.Reason // the newest wins: observations are sorted by path, hence by time
 			continue
 		}
 		backing = append(backing, j.Record)
 		platforms[j.Observation.Platform] = true
 		backends[j.Observation.Capture.Backend] = true
 	}
-	if len(backing) > 0 {
-		p.Platforms, p.Backends, p.Level, p.Reason = inOrder(platforms), inOrder(backends), EffectiveLevel(backing), ""
-		return p
+	switch {
+	case len(backing) > 0:
+		p.Platforms, p.Backends, p.Level, p.Hole, p.Reason = inOrder(platforms), inOrder(backends), EffectiveLevel(backing), "", ""
+	case p.Reason == "":
+		p.Hole, p.Reason = WhyNot(b.agent, v, probe)
 	}
-	p.Reason = cmp.Or(p.Reason, b.hole(v, probe))
 	return p
 }
 
-// hole says why a probe of a release has no observation.
-func (b *builder) hole(v contract.CLIVersion, probe contract.Probe) string {
-	if b.agent.NotCapturable != "" {
-		return b.agent.NotCapturable
+// WhyNot says why a probe of a release has no observation, as far as the data tells.
+func WhyNot(a contract.Agent, v contract.CLIVersion, probe contract.Probe) (HoleKind, string) {
+	if a.NotCapturable != "" {
+		return HoleNotCapturable, a.NotCapturable
 	}
-	kind := "run"
-	if probe.Expected != nil {
-		kind = cmp.Or(probe.Expected.Kind, kind)
+	if h, ok := a.Hole(probe.ID, v); ok {
+		return HoleDeclared, h.Reason
 	}
-	if kind != "run" {
-		return "it was not captured"
+	if probe.ImplicitMode() != "" {
+		if !Fits(a, probe) {
+			return HoleUnfit, "the agent has no command for it"
+		}
+		return HoleNotCaptured, notCaptured
 	}
-	if !Fits(b.agent, probe) {
-		return "no mode of the agent can run it"
+	var modes []Mode
+	var unfits []string
+	for _, m := range a.Modes {
+		mode, err := ResolveMode(a, m.ID, v)
+		if err != nil {
+			continue
+		}
+		if reason := unfit(a, mode, probe); reason != "" {
+			unfits = append(unfits, reason)
+		} else {
+			modes = append(modes, mode)
+		}
 	}
-	runnable := slices.ContainsFunc(b.agent.Modes, func(m contract.Mode) bool {
-		_, err := ResolveMode(b.agent, m.ID, v)
-		return err == nil
-	})
-	if !runnable {
-		return "the agent file has no mode for this release"
+	_, hasAPI := ModelAPI(a, v)
+	switch {
+	case len(modes)+len(unfits) == 0:
+		return HoleNoMode, "the agent file has no mode for this release"
+	case len(modes) == 0:
+		slices.Sort(unfits)
+		return HoleUnfit, "no mode fits: " + strings.Join(slices.Compact(unfits), "; ")
+	case !hasAPI && probe.Script != nil:
+		return HoleNoMode, "the agent file names no model API for this release"
 	}
-	if _, ok := ModelAPI(b.agent, v); !ok && probe.Script != nil {
-		return "the agent file names no model API for this release"
+	if intent, ok := missingIntent(modes, probe); ok {
+		return HoleNoTool, "no mode names a tool for the intent " + intent
 	}
-	return "it was not captured"
+	return HoleNotCaptured, notCaptured
+}
+
+const notCaptured = "not captured yet"
+
+// missingIntent is an intent of a probe's script that none of the modes has a tool for.
+func missingIntent(modes []Mode, probe contract.Probe) (string, bool) {
+	if probe.Script == nil {
+		return "", false
+	}
+	for _, step := range probe.Script.Steps {
+		if step.Tool != nil && !slices.ContainsFunc(modes, func(m Mode) bool { return len(m.Tools[step.Tool.Intent]) > 0 }) {
+			return step.Tool.Intent, true
+		}
+	}
+	return "", false
 }
 
 // groups names the groups of behaviour that an observation shows.
@@ -171,20 +243,11 @@ func (b *builder) groups(o contract.Observation) []string {
 	add(0, carries(b.catalog, o))
 	add(1, p.Expected != nil && (slices.Contains(p.Expected.MustSee, "version_reported") || slices.Contains(p.Expected.MustSee, "models_listed")))
 	add(2, hasStep(p, func(s contract.ScriptStep) bool { return s.Tool != nil }))
-	add(3, o.ProtocolFamily.IsRPC())
+	add(groupRPC, o.ProtocolFamily.IsRPC())
 	add(4, p.EnvPolicy != nil || hasStep(p, func(s contract.ScriptStep) bool { return s.Error != nil || s.Drop != nil || s.Stall != nil }))
 	return shown
 }
 
 func hasStep(p contract.Probe, is func(contract.ScriptStep) bool) bool {
 	return p.Script != nil && slices.ContainsFunc(p.Script.Steps, is)
-}
-
-// expectedGroups leaves out RPC for agents that have no such mode.
-func (b *builder) expectedGroups() []string {
-	names := Groups()
-	if slices.ContainsFunc(b.agent.Modes, func(m contract.Mode) bool { return m.Family.IsRPC() }) {
-		return names
-	}
-	return slices.Delete(names, 3, 4)
 }

@@ -144,6 +144,21 @@ func unfit(a contract.Agent, m Mode, p contract.Probe) string {
 	case m.Stdin == contract.StdinRPC && (c.Signal != "" || c.StdinOpen):
 		return "the host of an RPC mode ends the run by its frames"
 	}
+	return unshown(m, p)
+}
+
+// unshown says which tool event a probe must show and the output of the mode cannot: plain text has none, nor has a
+// dialect that reads none. A mode that is not resolved for a release has no dialect, and may show everything.
+func unshown(m Mode, p contract.Probe) string {
+	if p.Expected == nil || m.Dialect == nil && m.Family != contract.FamilyPlain {
+		return ""
+	}
+	for _, event := range []contract.EventName{"tool_use", "tool_result"} {
+		shows := m.Dialect != nil && slices.ContainsFunc(m.Dialect.Source.Events, func(r contract.EventRule) bool { return r.Event == event })
+		if slices.Contains(p.Expected.MustSee, event) && !shows {
+			return "its output has no event " + string(event)
+		}
+	}
 	return ""
 }
 

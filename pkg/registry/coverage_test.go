@@ -1,0 +1,74 @@
+package registry
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+)
+
+// Each probe of the table has another reason for its hole; two more agents have none of their own.
+func TestCoverageTables(t *testing.T) {
+	mode := contract.Mode{ID: "run", Family: contract.FamilyPlain, Transport: contract.TransportPlain, StdinMode: contract.StdinNone, Argv: []contract.ArgvForm{{Argv: []string{"{prompt}"}}}}
+	agent := contract.Agent{
+		ID: "acme", Modes: []contract.Mode{mode}, ModelAPI: []contract.ModelAPI{{Dialect: "openai-chat", Model: "m"}},
+		Holes: []contract.Hole{
+			{Probe: "refused", Releases: "2.0.0", Reason: "The CLI refuses it."},
+			{Probe: "chat", Mode: "run", Reason: "It never ends."},
+		},
+	}
+	script := &contract.Script{Steps: []contract.ScriptStep{{Text: []string{"Hello."}}}}
+	tool := &contract.Script{Steps: []contract.ScriptStep{{Tool: &contract.ToolStep{Intent: "dig"}}}}
+	probes := map[contract.ProbeID]contract.Probe{}
+	for _, p := range []contract.Probe{
+		{ID: "chat", Script: script},
+		{ID: "refused", Script: script},
+		{ID: "piped", Script: script, Expected: &contract.MinEvents{Run: &contract.RunConditions{PromptOn: "stdin"}}},
+		{ID: "tool", Script: script, Expected: &contract.MinEvents{MustSee: []contract.EventName{"tool_use"}}},
+		{ID: "digs", Script: tool},
+		{ID: "host", Expected: &contract.MinEvents{Kind: "host"}},
+	} {
+		probes[p.ID] = p
+	}
+	b := builder{agent: agent, catalog: &Catalog{Agents: map[contract.AgentID]contract.Agent{"acme": agent}, Probes: probes}, releases: contract.ReleaseList{
+		Channels: []contract.ChannelHead{{Name: "latest", Version: "2.0.0"}, {Name: "old", Version: "1.0.0"}},
+		Releases: []contract.ReleaseRecord{{Version: "2.0.0"}, {Version: "1.0.0"}, {Version: "0.9.0"}},
+	}}
+	coverage := []AgentCoverage{b.coverage(), {Agent: "other", Reason: "It cannot be installed."}}
+	want := `acme
+  success streams                 missing
+  version and model probes        missing
+  tool, file and artifact flows   missing
+  bidirectional RPC               the agent file has no RPC mode
+  error forms                     missing
+  probe    2.0.0  1.0.0
+  chat         .      .
+  digs         t      t
+  piped        -      -
+  refused      x      .
+  tool         -      -
+  - tool (every release): no mode fits: its output has no event tool_use
+  - piped (every release): no mode fits: the prompt does not come on standard input
+  . chat (every release): not captured yet
+  . refused (1.0.0): not captured yet
+  t digs (every release): no mode names a tool for the intent dig
+  x refused (2.0.0): The CLI refuses it.
+  x chat (every release): in mode run: It never ends.
+  other releases that nothing covers: 1
+
+other
+  not capturable: It cannot be installed.
+
+` + legend + "\n"
+	if diff := cmp.Diff(want, CoverageText(coverage)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	page := CoverageMarkdown(coverage)
+	for _, line := range []string{"| probe | 2.0.0 | 1.0.0 |", "|---|---:|---:|", "| refused | x | . |", "- x refused (2.0.0): The CLI refuses it.", "Not capturable: It cannot be installed."} {
+		if !strings.Contains(page, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, page)
+		}
+	}
+}
