@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
@@ -25,7 +26,27 @@ type executable struct {
 	readable []string
 	hash     contract.Hash
 	install  contract.Install
-	stamps   map[string]string // of the files that run, when their hashes were known
+	stamps   *stamps // of the files that run, when their hashes were known
+}
+
+// stamps are shared by the runs of an executable.
+type stamps struct {
+	mu sync.Mutex
+	of map[string]string
+}
+
+// know notes the state that a file had when its hash was known.
+func (s *stamps) know(path, stamp string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[path] = stamp
+}
+
+// known reports whether that is the state of the file, whose hash is known then.
+func (s *stamps) known(path, stamp string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return stamp != "" && s.of[path] == stamp
 }
 
 // settled is how old the last change of a file must be for a stamp: two changes within one tick of the file system's
@@ -34,9 +55,9 @@ var settled = time.Second
 
 // stamped notes the state of the files before they run.
 func (e executable) stamped() executable {
-	e.stamps = map[string]string{e.bin: stamp(e.bin)}
+	e.stamps = &stamps{of: map[string]string{e.bin: stamp(e.bin)}}
 	if e.runtime != nil {
-		e.stamps[e.runtime.Bin] = stamp(e.runtime.Bin)
+		e.stamps.know(e.runtime.Bin, stamp(e.runtime.Bin))
 	}
 	return e
 }
@@ -146,7 +167,8 @@ func (e executable) unchanged() error {
 		before[e.runtime.Bin] = e.runtime.Record.BinarySHA256
 	}
 	for path, want := range before {
-		if s := stamp(path); s != "" && s == e.stamps[path] {
+		now := stamp(path)
+		if e.stamps.known(path, now) {
 			continue
 		}
 		hash, err := upstream.HashFile(path)
@@ -156,6 +178,7 @@ func (e executable) unchanged() error {
 		if hash != want {
 			return errors.New("the executable changed during the run: switch the CLI's self-update off in the agent's file; nothing was recorded")
 		}
+		e.stamps.know(path, now) // it was too young to have one
 	}
 	return nil
 }

@@ -65,6 +65,13 @@ func TestUnchanged(t *testing.T) {
 			if err := exe.unchanged(); (err == nil) != tt.ok {
 				t.Errorf("got %v", err)
 			}
+			if tt.ok && !exe.stamps.known(bin, stamp(bin)) {
+				t.Error("the next run hashes the file again")
+			}
+			other(t, bin)
+			if exe.unchanged() == nil {
+				t.Error("a later change is not seen")
+			}
 		})
 	}
 }
