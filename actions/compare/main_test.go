@@ -9,11 +9,9 @@ import (
 
 	"github.com/open-design/agent-cli-contracts/actions/internal/actiontest"
 	"github.com/open-design/agent-cli-contracts/internal/fakeagent"
-	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 )
 
 func TestMain(m *testing.M) {
-	isolation.Main()
 	testscript.Main(m, map[string]func(){"compare": main, "observe": actiontest.Observe, "fake-agent": fakeagent.Main})
 }
 

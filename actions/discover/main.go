@@ -11,14 +11,12 @@ import (
 
 	"github.com/open-design/agent-cli-contracts/actions/internal/step"
 	"github.com/open-design/agent-cli-contracts/internal/stage"
-	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/discover"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
 
 func main() {
-	isolation.Main()
 	os.Exit(step.Main(run))
 }
 

@@ -12,11 +12,9 @@ import (
 
 	"github.com/open-design/agent-cli-contracts/actions/internal/step"
 	"github.com/open-design/agent-cli-contracts/internal/stage"
-	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 )
 
 func main() {
-	isolation.Main()
 	os.Exit(step.Main(run))
 }
 

@@ -16,11 +16,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/open-design/agent-cli-contracts/internal/stage"
-	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 )
 
 func main() {
-	isolation.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := Main(ctx, os.Args[1:], stage.Env{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Random: rand.Reader})
 	stop()

@@ -15,11 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/open-design/agent-cli-contracts/internal/fakeagent"
-	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 )
 
 func TestMain(m *testing.M) {
-	isolation.Main()
 	testscript.Main(m, map[string]func(){"agent-contracts": main, "fake-agent": fakeagent.Main})
 }
 

@@ -10,15 +10,9 @@ import (
 	"time"
 
 	"github.com/open-design/agent-cli-contracts/internal/stage"
-	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
-
-func TestMain(m *testing.M) {
-	isolation.Main()
-	os.Exit(m.Run())
-}
 
 // This release looks its vendor's host up although it is pointed at the model server. The record says so, and the run is an
 // observation all the same.

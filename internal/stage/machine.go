@@ -36,9 +36,9 @@ type Machine struct {
 // facts are what was found out about the machine.
 type facts struct {
 	platform  contract.Platform
-	isolation contract.Isolation // of a box that was opened and closed
-	refused   error              // why there is none
-	landlock  int                // version that the kernel has
+	isolation isolation.Info // of a box that was opened and closed
+	refused   error          // why there is none
+	landlock  int            // version that the kernel has
 	npm, node string
 	npmErr    error
 	free      map[string]int64 // by what a folder is for

@@ -6,17 +6,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 	"github.com/open-design/agent-cli-contracts/pkg/upstream"
 )
 
 func TestMachineChecks(t *testing.T) {
 	plenty := map[string]int64{"installs": 100 << 30, "run folders": 100 << 30}
-	full := contract.Isolation{
+	full := isolation.Info{
 		Kind: "namespaces", Namespaces: []string{"mount", "network", "pid"}, Network: "loopback-only", User: "unprivileged",
-		Filesystem: "run-folders", Landlock: &contract.Landlock{ABI: 7, Files: true},
+		Filesystem: "run-folders", Landlock: &isolation.Landlock{ABI: 7, Files: true},
 	}
-	weak := contract.Isolation{Kind: "namespaces", Namespaces: []string{"mount", "network"}, Network: "loopback-only", User: "same"}
+	weak := isolation.Info{Kind: "namespaces", Namespaces: []string{"mount", "network"}, Network: "loopback-only", User: "same"}
 	for _, tt := range []struct {
 		name string
 		f    facts
@@ -27,7 +27,7 @@ func TestMachineChecks(t *testing.T) {
 			"processes": CheckLimited, "files": CheckLimited, "landlock": CheckLimited, "user": CheckLimited,
 		}},
 		{"refused", facts{refused: errors.New("no"), free: plenty}, map[string]string{"namespaces": CheckMissing}},
-		{"another system", facts{isolation: contract.Isolation{Kind: "process-group"}, free: map[string]int64{"installs": -1, "run folders": -1}},
+		{"another system", facts{isolation: isolation.Info{Kind: "process-group"}, free: map[string]int64{"installs": -1, "run folders": -1}},
 			map[string]string{"namespaces": CheckLimited}},
 		{"no npm, little room", facts{isolation: full, npmErr: upstream.ErrNoNPM, free: map[string]int64{"installs": 1 << 20, "run folders": 2 << 30}},
 			map[string]string{"npm": CheckMissing, "disk for installs": CheckMissing, "disk for run folders": CheckLimited}},

@@ -146,7 +146,7 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 	if err != nil {
 		return nil, err
 	}
-	d.isolation = box.Isolation()
+	d.isolation = isolationRecord(box.Isolation())
 	if d.isolation.EgressAttempts, err = c.publicNames(box.Lookups(), f); err != nil {
 		return nil, errors.Join(err, d.raw.Close())
 	}
@@ -157,6 +157,18 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 		d.report = o.server.Report()
 	}
 	return d, nil
+}
+
+// isolationRecord is what an evidence record says of a box.
+func isolationRecord(i isolation.Info) contract.Isolation {
+	r := contract.Isolation{Kind: i.Kind, Namespaces: i.Namespaces, Network: i.Network, User: i.User, Filesystem: i.Filesystem}
+	if i.Landlock != nil {
+		r.Landlock = &contract.Landlock{ABI: i.Landlock.ABI, Files: i.Landlock.Files}
+	}
+	if l := i.Limits; l != (isolation.Limits{}) {
+		r.Limits = &contract.Limits{DiskBytes: l.Disk, MemoryBytes: l.Memory, Processes: l.Processes}
+	}
+	return r
 }
 
 // boxed drops the error of a listener that a killed box has taken with it.

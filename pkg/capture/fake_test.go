@@ -14,13 +14,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 )
 
 // The test binary is also the fake agent, so that every test here drives a real child process.
 func TestMain(m *testing.M) {
-	isolation.Main()
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "fake-") {
 		fakeAgent(os.Args[1], os.Args[2:])
 		return

@@ -7,12 +7,11 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"golang.org/x/sys/unix"
 )
 
 // confine takes away what children must not have; they inherit it from this thread.
-func confine(s *setup, v *view) (inForce *contract.Landlock, err error) {
+func confine(s *setup, v *view) (inForce *Landlock, err error) {
 	if err := limit(s.Limits); err != nil {
 		return nil, err
 	}
@@ -85,7 +84,7 @@ func LandlockABI() int {
 
 // landlock forbids this thread and its children to change anything outside of the given folders, and to send signals out of
 // the box. It is a second lock beside the mounts. With files it also forbids every mount.
-func landlock(v *view, files bool) (*contract.Landlock, error) {
+func landlock(v *view, files bool) (*Landlock, error) {
 	abi := LandlockABI()
 	if abi < 2 || abi < 6 && !files {
 		return nil, nil //nolint:nilnil // version 1 forbids every rename to another folder; before 6 there are no scopes
@@ -124,7 +123,7 @@ func landlock(v *view, files bool) (*contract.Landlock, error) {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0); errno != 0 {
 		return nil, fmt.Errorf("applying the Landlock ruleset: %w", errno)
 	}
-	return &contract.Landlock{ABI: abi, Files: files}, nil
+	return &Landlock{ABI: abi, Files: files}, nil
 }
 
 // rules are the rights below each folder.

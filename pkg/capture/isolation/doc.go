@@ -2,8 +2,8 @@
 // nothing of it behind.
 //
 // On Linux a Box is a set of new namespaces (mount, network, pid, ipc, uts, and user when the caller is not
-// root). Open starts this very binary a second time as their init, which is why every program that opens a Box
-// calls Main first. The init has an empty environment and one socket to its parent. It brings up loopback,
+// root). Open starts this very binary a second time as their init, which this package is by itself while the program
+// is initialized: before all packages that it does not need, and before main. The init has an empty environment and one socket to its parent. It brings up loopback,
 // opens a listener there and hands its descriptor over, so that the parent serves a port that only the child
 // can reach. It starts the child without privileges, reaps whatever is orphaned, and reports the child's own
 // exit. When the socket closes, or the parent dies, the init ends, and the kernel kills all that is left in its

@@ -7,8 +7,6 @@ import (
 	"net"
 	"os"
 	"sync"
-
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 // A group is the box without namespaces: each child leads a process group; on Windows all are in one job object.
@@ -38,7 +36,7 @@ func openGroup(ctx context.Context, o Options) (*Box, error) {
 	g := &group{job: j}
 	return &Box{
 		listener:  l,
-		isolation: contract.Isolation{Kind: "process-group", Network: "host", User: "same", Limits: Limits{Disk: o.Limits.Disk}.record()},
+		isolation: Info{Kind: "process-group", Network: "host", User: "same", Limits: Limits{Disk: o.Limits.Disk}},
 		runner:    g,
 		stop:      context.AfterFunc(ctx, g.kill),
 	}, nil

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"golang.org/x/sys/unix"
 )
 
@@ -361,9 +360,9 @@ func TestInheritedLimits(t *testing.T) {
 func TestLandlock(t *testing.T) {
 	abi := LandlockABI()
 	for _, own := range []bool{false, true} {
-		var want *contract.Landlock
+		var want *Landlock
 		if abi >= 6 || abi >= 2 && !own {
-			want = &contract.Landlock{ABI: abi, Files: !own}
+			want = &Landlock{ABI: abi, Files: !own}
 		}
 		b := openBox(t, Options{Enabled: true, OwnSandbox: own})
 		if diff := cmp.Diff(want, b.Isolation().Landlock); diff != "" {

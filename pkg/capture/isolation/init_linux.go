@@ -21,13 +21,16 @@ const initName = "agent-contracts-box"
 // hostname is the default of Options.HostName.
 const hostname = "sandbox"
 
-// Main makes the program the init of a box when Open started it as one, and does not return then; otherwise it
-// returns at once. It must be the first call of main, and of TestMain, in every program that opens a Box.
-func Main() {
+// The program becomes the init of a box here, where Open started it as one, and not in main: by then every package that is
+// linked would be initialized, which takes longer than all that the init does.
+var _ = becomeInit()
+
+func becomeInit() bool {
 	if len(os.Args) == 1 && os.Args[0] == initName && os.Getpid() == 1 {
 		runInit()
 		os.Exit(0)
 	}
+	return false
 }
 
 // runInit serves the parent until it closes the socket. A fault ends the box; the parent sees that as the

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 // ErrRefused says that this machine does not give the namespaces that a Box needs. The error that wraps it
@@ -52,14 +50,32 @@ type Options struct {
 	// Limits bound what the child and its descendants may use.
 	Limits Limits
 
-	// Exe is the program to start as the init of the box; it must call Main first. Default: the running program.
+	// Exe is the program to start as the init of the box; it must import this package. Default: the running program.
 	Exe string
+}
+
+// Info says what the child of a box cannot reach. It has the words of contract.Isolation, which this package does not import: what it
+// imports is initialized again for each box.
+type Info struct {
+	Kind       string
+	Namespaces []string
+	Network    string
+	User       string
+	Filesystem string
+	Landlock   *Landlock // nil where it is not in force
+	Limits     Limits
+}
+
+// Landlock is the kernel's own lock on what a program may do.
+type Landlock struct {
+	ABI   int  // version that the kernel has
+	Files bool // it forbids changes outside of the run folders; else only signals and sockets to the outside
 }
 
 // A Box is a place to run a child in. Its methods may be called from several goroutines.
 type Box struct {
 	listener  net.Listener
-	isolation contract.Isolation
+	isolation Info
 	runner    runner
 	stop      func() bool // ends the watch on the context
 	egress    *resolver   // nil where the child has the host's network
@@ -118,7 +134,7 @@ func (b *Box) Listener() net.Listener { return b.listener }
 // Isolation says what the child cannot reach. The namespace "pid" is listed only when the child's /proc shows
 // the box alone. The user is "unprivileged" when the child has a user of its own, and "same" when it has the
 // caller's, stripped of every capability.
-func (b *Box) Isolation() contract.Isolation { return b.isolation }
+func (b *Box) Isolation() Info { return b.isolation }
 
 // A Command is a program to run.
 type Command struct {

@@ -5,8 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 // Limits bound what everything in a box may use together; 0 is no limit. Disk holds everywhere. Memory and Processes
@@ -19,14 +17,6 @@ type Limits struct {
 	// Processes is the number of processes and threads of the child's user. Boxes that are open at the same time share it
 	// when root opens them.
 	Processes int
-}
-
-// record is what an evidence record says of the limits.
-func (l Limits) record() *contract.Limits {
-	if l == (Limits{}) {
-		return nil
-	}
-	return &contract.Limits{DiskBytes: l.Disk, MemoryBytes: l.Memory, Processes: l.Processes}
 }
 
 // LimitError says that a box was ended because it used too much.

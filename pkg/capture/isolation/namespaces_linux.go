@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"golang.org/x/sys/unix"
 )
 
@@ -132,9 +131,9 @@ func openNamespaces(ctx context.Context, o Options, p plan) (_ *Box, err error) 
 		return nil, errors.Join(err, n.close())
 	}
 	go n.listen()
-	isolation := contract.Isolation{
+	isolation := Info{
 		Kind: "namespaces", Namespaces: p.namespaces(r.OwnProc), Network: "loopback-only", User: "same",
-		Landlock: r.Landlock, Limits: o.Limits.record(),
+		Landlock: r.Landlock, Limits: o.Limits,
 	}
 	if r.Sealed {
 		isolation.Filesystem = "run-folders"
@@ -191,7 +190,7 @@ func (n *namespaces) handshake(o Options, p plan) (*ready, near, error) {
 	}
 	m, files, err := receive(n.conn)
 	if err != nil {
-		return nil, near{}, fmt.Errorf("the init of the box ended early; does the program call isolation.Main first? %w", err)
+		return nil, near{}, fmt.Errorf("the init of the box ended early; does the program that it starts import package isolation? %w", err)
 	}
 	defer closeAll(files)
 	switch {

@@ -4,8 +4,5 @@ package isolation
 
 import "context"
 
-// Main returns at once: only Linux has boxes with an init.
-func Main() {}
-
 // open makes the only kind of box that this system has. Box.Isolation says so; whoever needs more refuses there.
 func open(ctx context.Context, o Options) (*Box, error) { return openGroup(ctx, o) }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"golang.org/x/sys/unix"
 )
 
@@ -47,7 +46,7 @@ type sendSig struct{ PID, Signal int }
 type ready struct {
 	OwnProc  bool // /proc shows the box alone
 	Sealed   bool // only the run folders can be written to
-	Landlock *contract.Landlock
+	Landlock *Landlock
 	Fault    *fault
 }
 
