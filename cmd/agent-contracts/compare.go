@@ -10,6 +10,7 @@ import (
 	"github.com/open-design/agent-cli-contracts/internal/stage"
 	"github.com/open-design/agent-cli-contracts/pkg/compare"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 )
 
 type compareCmd struct {
@@ -63,16 +64,15 @@ func unpacked(name string) (dir string, remove func() error, err error) {
 	if err != nil || info.IsDir() {
 		return name, func() error { return nil }, err
 	}
-	parent, err := os.MkdirTemp("", "agent-contracts-")
+	own, err := scratch.Dir("")
 	if err != nil {
 		return "", nil, err
 	}
-	remove = func() error { return os.RemoveAll(parent) }
-	dir = filepath.Join(parent, "new")
+	dir = filepath.Join(own.Path, "new")
 	if err := registry.Unpack(name, dir); err != nil {
-		return "", nil, errors.Join(err, remove())
+		return "", nil, errors.Join(err, own.Remove())
 	}
-	return dir, remove, nil
+	return dir, own.Remove, nil
 }
 
 func (c *compareCmd) render(a *app, report *stage.CompareReport) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 	"github.com/open-design/agent-cli-contracts/pkg/upstream"
 )
 
@@ -47,11 +48,12 @@ type facts struct {
 // Machine looks at this machine by trying: it opens a box and asks npm. What captures need and is missing makes a *FoundError.
 func (s *Stage) Machine(ctx context.Context) (*Machine, error) {
 	f := facts{platform: s.Platform, landlock: isolation.LandlockABI(), free: map[string]int64{}}
-	dir, err := os.MkdirTemp("", "agent-contracts-")
+	own, err := scratch.Dir("")
 	if err != nil {
 		return nil, fmt.Errorf("looking at this machine: %w", err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // an empty folder
+	defer own.Remove() //nolint:errcheck // an empty folder
+	dir := own.Path
 	box, err := isolation.Open(ctx, isolation.Options{Enabled: true, Writable: []string{dir}, Limits: isolation.Limits{Disk: 1 << 20, Memory: 1 << 30}})
 	switch {
 	case err == nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/discover"
 	"github.com/open-design/agent-cli-contracts/pkg/publish"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 )
 
 // What a run leaves in Out. The name says what each holds; a run replaces them when all of it is there.
@@ -47,6 +48,11 @@ func (s *Stage) Run(ctx context.Context, req CaptureRequest) (*RunReport, error)
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return nil, fmt.Errorf("creating the folder for the results: %w; name another with --out", err)
 	}
+	lock, err := scratch.TryLock(out)
+	if err != nil {
+		return nil, fmt.Errorf("taking the folder for the results: %w; let another run end, or name another folder with --out", err)
+	}
+	defer lock.Release()
 	if err := errors.Join(finish(out), os.RemoveAll(next)); err != nil {
 		return nil, fmt.Errorf("clearing what an earlier run left: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 )
 
 // A kill between any two steps of putting a run in place: the next run finds the rest and completes it, and until then
@@ -61,6 +63,24 @@ func TestFinishTheFirst(t *testing.T) {
 	want := map[string]string{outTree: "new", "tree.old": "kept"}
 	if diff := cmp.Diff(want, map[string]string{outTree: read(filepath.Join(out, outTree), outTree), "tree.old": read(filepath.Join(out, "tree.old"), outTree)}); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A second run into the same folder would remove what the first one makes.
+func TestRunTakesTheFolder(t *testing.T) {
+	out := t.TempDir()
+	lock, err := scratch.TryLock(out)
+	if err != nil || !lock.Real() {
+		t.Skip("this system has no locks on folders")
+	}
+	defer lock.Release()
+	write(t, filepath.Join(out, outNext, outTree), outTree, "being made")
+	s := &Stage{Dirs: Dirs{Out: out}}
+	if _, err := s.Run(t.Context(), CaptureRequest{}); !errors.Is(err, scratch.ErrHeld) {
+		t.Errorf("got %v", err)
+	}
+	if read(filepath.Join(out, outNext, outTree), outTree) == "" {
+		t.Error("what the first run makes is gone")
 	}
 }
 

@@ -14,11 +14,13 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 )
 
 // folder is where one run lives: the child's own home, tmp and cwd, and beside them a private part that it cannot
 // enter. Everything goes when the run is over.
 type folder struct {
+	own                           *scratch.Folder
 	root, home, tmp, cwd, private string
 	// canaries are planted wherever the child could pick up what must not be published; secret is the dummy credential.
 	canaries       [canaryCount]string
@@ -40,14 +42,15 @@ const (
 var canaryNames = [canaryCount]string{"environment", "home", "git", "workspace", "model-server", "host-name"}
 
 func (c *Capturer) newFolder() (*folder, error) {
-	root, err := os.MkdirTemp(c.Temp, "agent-contracts-")
+	own, err := scratch.Dir(c.Temp)
 	if err != nil {
 		return nil, fmt.Errorf("making a run folder: %w", err)
 	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return nil, fmt.Errorf("making a run folder: %w", err)
+	root, err := filepath.EvalSymlinks(own.Path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a run folder: %w", err), own.Remove())
 	}
-	f := &folder{root: root}
+	f := &folder{root: root, own: own}
 	err = os.Chmod(root, 0o711) // the child's user passes through
 	for _, part := range []struct {
 		path *string
@@ -80,7 +83,7 @@ func (c *Capturer) newFolder() (*folder, error) {
 	return f, nil
 }
 
-func (f *folder) remove() error { return os.RemoveAll(f.root) }
+func (f *folder) remove() error { return f.own.Remove() }
 
 // plant writes the probe's files into cwd and canaries wherever a CLI may look by itself: none of them may ever
 // reach a public file.

@@ -22,9 +22,12 @@ func (c *Capturer) write(r *run, runs int) (*Result, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("creating the output tree: %w", err)
 	}
-	if err := registry.Recover(root); err != nil {
+	// From here on no other capture writes into the tree: both could take the same path for their observations.
+	tx, err := registry.Begin(root, fmt.Sprintf("%s-%s-%s", r.target.Agent.ID, contract.At(r.at).PathStem(), r.driven.raw.Hash().FileStem()[7:19]))
+	if err != nil {
 		return nil, err
 	}
+	defer tx.Abort()
 	tree, err := registry.OpenTree(root)
 	if err != nil {
 		return nil, err
@@ -50,11 +53,6 @@ func (c *Capturer) write(r *run, runs int) (*Result, error) {
 	if err := checkFiles(r.place.scanner, files); err != nil {
 		return nil, c.private(r, err)
 	}
-	tx, err := registry.Begin(root, fmt.Sprintf("%s-%s-%s", o.Agent, o.Capture.CapturedAt.PathStem(), r.driven.raw.Hash().FileStem()[7:19]))
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Abort()
 	for path, data := range files {
 		if err := tx.Put(path, data); err != nil {
 			return nil, err

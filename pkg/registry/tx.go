@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 )
 
 // A transaction is a folder .pending-<name> in the tree's root. It counts from the moment that its commit marker
@@ -24,23 +25,46 @@ const (
 type Tx struct {
 	root  string
 	dir   string
+	lock  *scratch.Lock // on the root
 	files []contract.RelPath
+	// committed is set when the marker is there.
+	committed bool
 }
 
-// Begin opens a transaction in the tree at root, which is created where it is missing. The name tells transactions
-// apart and must be unique among writers that run at the same time. What an earlier writer promised is completed first.
+// Begin opens a transaction in the tree at root, which is created where it is missing. One writer at a time has one: Begin
+// waits until the others are done. What an earlier writer promised is completed first, and what one left that was
+// killed before its promise is removed.
 func Begin(root, name string) (*Tx, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("creating the tree: %w", err)
 	}
-	if err := Recover(root); err != nil {
-		return nil, err
+	lock, err := scratch.WaitLock(root)
+	if err != nil {
+		return nil, fmt.Errorf("waiting for other writers of the tree: %w; end them, or write into another folder", err)
 	}
-	dir := filepath.Join(root, pendingPrefix+name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	t := &Tx{root: root, dir: filepath.Join(root, pendingPrefix+name), lock: lock}
+	if err = Recover(root); err == nil && lock.Real() {
+		err = dropPending(root)
+	}
+	if err == nil {
+		err = os.Mkdir(t.dir, 0o755)
+	}
+	if err != nil {
+		lock.Release()
 		return nil, fmt.Errorf("opening a transaction: %w", err)
 	}
-	return &Tx{root: root, dir: dir}, nil
+	return t, nil
+}
+
+// dropPending removes what killed writers left. Only the holder of the lock may call it.
+func dropPending(root string) error {
+	entries, err := os.ReadDir(root)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), pendingPrefix) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(root, e.Name())))
+		}
+	}
+	return err
 }
 
 // Put adds a file. Put fails on a path that is not relative to the root.
@@ -105,14 +129,23 @@ func (t *Tx) Commit() error {
 	if err := os.Rename(marker+".tmp", marker); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
+	t.committed = true
+	defer t.lock.Release()
 	return complete(t.root, t.dir)
 }
 
-// Abort drops the transaction. It does nothing after Commit.
-func (t *Tx) Abort() { _ = os.RemoveAll(t.dir) }
+// Abort drops the transaction. It does nothing once Commit has promised it: what could not be moved then is moved by the
+// next writer.
+func (t *Tx) Abort() {
+	if t.committed {
+		return
+	}
+	_ = os.RemoveAll(t.dir)
+	t.lock.Release()
+}
 
 // Recover completes the transactions that were committed but not moved, as after a kill. Transactions without a
-// marker may belong to a running writer and are left alone; readers do not see them.
+// marker may belong to a running writer and are left to Begin; readers do not see them.
 func Recover(root string) error {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {

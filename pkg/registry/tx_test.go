@@ -2,8 +2,10 @@ package registry
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,6 +113,72 @@ func TestTxKilledEarly(t *testing.T) {
 	}
 	if got := files(t, dir); len(got) != 0 {
 		t.Errorf("visible: %v", got)
+	}
+	tx.lock.Release() // as the system does
+	next, err := Begin(dir, "next")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next.Abort()
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
+
+// What Commit has promised outlives an error amid its moves: the next writer moves the rest.
+func TestTxPromiseOutlivesErrors(t *testing.T) {
+	dir := t.TempDir()
+	tx, err := Begin(dir, "promised")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"a/1": "1", "b/2": "2"}
+	for p, data := range want {
+		put(t, tx, p, data)
+	}
+	obstacle := filepath.Join(dir, "b")
+	if err := os.WriteFile(obstacle, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err == nil {
+		t.Fatal("a file in the place of a folder was no obstacle")
+	}
+	tx.Abort()
+	if err := os.Remove(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// Two writers never see the tree at the same time, so that neither takes a path that the other is about to take.
+func TestTxOneWriterAtATime(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			tx, err := Begin(dir, fmt.Sprint(i))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer tx.Abort()
+			tree, err := OpenTree(dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer tree.Close() //nolint:errcheck // read only
+			path := contract.RelPath(fmt.Sprintf("o/%d", len(tree.Files(""))))
+			if err := errors.Join(tx.Put(path, nil), tx.Commit()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := files(t, dir); len(got) != 8 {
+		t.Errorf("%d of 8 files: %v", len(got), got)
 	}
 }
 

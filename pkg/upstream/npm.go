@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 )
 
 // packageName is the grammar of npm package names that an agent's file may hold.
@@ -39,11 +39,12 @@ func (n *NPM) Releases(ctx context.Context, agent contract.Agent) ([]contract.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err := os.MkdirTemp("", "agent-contracts-npm-")
+	own, err := scratch.Dir("")
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a folder to run npm in: %w", err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // best effort on a folder of ours
+	defer own.Remove() //nolint:errcheck // best effort on a folder of ours
+	dir := own.Path
 	var all listing
 	for i, pkg := range packages {
 		list, err := n.list(ctx, dir, pkg)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 )
 
 // Installed is one exact release, ready to run.
@@ -124,12 +125,12 @@ func (w *wanted) locate(agent contract.Agent) error {
 
 func (n *NPM) install(ctx context.Context, agent contract.Agent, want wanted) (*Installed, error) {
 	if !want.exact() {
-		dir, err := os.MkdirTemp("", "agent-contracts-npm-")
+		own, err := scratch.Dir("")
 		if err != nil {
 			return nil, fmt.Errorf("making a folder to run npm in: %w", err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // best effort on a folder of ours
-		return nil, n.unknownVersion(ctx, dir, agent, want)
+		defer own.Remove() //nolint:errcheck // best effort on a folder of ours
+		return nil, n.unknownVersion(ctx, own.Path, agent, want)
 	}
 	s, err := n.slot(want)
 	if err != nil {
