@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: d9266c37a4ca0dce3ea32987c47fa203e4f24cb9d8b9c60898c62105f6fe415d
+// schema-sha256: e372ae0bfba29d6c054b419bfba95fe3ca9364a7255bafb6c98684ce0ab2286c
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -223,6 +223,12 @@ export interface VersionProbe {
    */
   template: string
   scheme: 'semver' | 'calver' | 'opaque'
+  /**
+   * Releases that report another version than their own: release to what it prints
+   */
+  reports?: {
+    [k: string]: CLIVersion
+  }
 }
 /**
  * ModelAPI says which model API a release speaks and which model id it is given.

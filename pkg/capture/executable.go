@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -230,7 +232,19 @@ func (c *Capturer) askVersion(ctx context.Context, t Target, exe executable) (_ 
 	if err != nil || len(scanner.Scan([]byte(got))) > 0 {
 		return "", err // messages quote a version: one that holds more than that is none
 	}
-	return got, nil
+	return releaseOf(t.Agent.VersionProbe, t.Version, got), nil
+}
+
+// releaseOf is the release that a reported version stands for. Where releases are known to report another version than their own,
+// the one asked for can be confirmed; where none was asked for, it cannot be told, since the next release may report the same.
+func releaseOf(p contract.VersionProbe, asked, got contract.CLIVersion) contract.CLIVersion {
+	if reported, ok := p.Reports[asked]; ok && reported == got {
+		return asked
+	}
+	if asked == "" && slices.Contains(slices.Collect(maps.Values(p.Reports)), got) {
+		return ""
+	}
+	return got
 }
 
 // reportedVersion finds the version token in the output: standard output first, then error, as some CLIs print it there.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/upstream"
 )
 
@@ -73,5 +74,23 @@ func TestUnchanged(t *testing.T) {
 				t.Error("a later change is not seen")
 			}
 		})
+	}
+}
+
+// Some CLIs print another version than their release has. Only the release asked for can be told by it.
+func TestReleaseOf(t *testing.T) {
+	probe := contract.VersionProbe{Reports: map[contract.CLIVersion]contract.CLIVersion{"0.0.34": "1.0.1"}}
+	for _, c := range []struct{ asked, got, want contract.CLIVersion }{
+		{"0.0.34", "1.0.1", "0.0.34"},
+		{"0.0.34", "0.0.34", "0.0.34"},
+		{"0.0.34", "1.0.2", "1.0.2"},
+		{"0.0.35", "1.0.1", "1.0.1"},
+		{"0.0.35", "", ""},
+		{"", "1.0.1", ""},
+		{"", "1.0.2", "1.0.2"},
+	} {
+		if got := releaseOf(probe, c.asked, c.got); got != c.want {
+			t.Errorf("asked for %q, reported %q: release %q, want %q", c.asked, c.got, got, c.want)
+		}
 	}
 }

@@ -125,6 +125,8 @@ type VersionProbe struct {
 	Pattern   string   `json:"pattern" jsonschema:"description=Regular expression with one group: the version token"`
 	Template  string   `json:"template" jsonschema:"maxLength=200,description=The whole output line with {version} in the token's place"`
 	Scheme    string   `json:"scheme" jsonschema:"enum=semver,enum=calver,enum=opaque"`
+
+	Reports map[CLIVersion]CLIVersion `json:"reports,omitempty" jsonschema:"description=Releases that report another version than their own: release to what it prints"`
 }
 
 // Runtime is what a script needs to run. The version is pinned, so that a capture never depends on the machine's own.
