@@ -191,6 +191,20 @@ func TestCaptureTypedEnds(t *testing.T) {
 	}
 }
 
+// A CLI without a model API shows what it does without a model, and nothing else.
+func TestCaptureWithoutModelAPI(t *testing.T) {
+	target := fakeTarget(t, "silent")
+	target.Agent.ModelAPI = nil
+	if _, err := newCapturer(t, false).Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "no model API") {
+		t.Errorf("error %v, want that the script needs a model API", err)
+	}
+	target.Probe.Script.Requests = "optional"
+	target.Probe.Expected.MustSee = []contract.EventName{"init_or_status"}
+	if _, err := newCapturer(t, false).Capture(context.Background(), target); err != nil {
+		t.Errorf("a probe without requests: %v", err)
+	}
+}
+
 // A side request of the mode takes no step: a run with nothing else has made no request of the conversation.
 func TestCaptureSideRequest(t *testing.T) {
 	target := fakeTarget(t, "talk")

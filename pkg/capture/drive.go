@@ -59,20 +59,33 @@ func (c *Capturer) drive(ctx context.Context, f *folder, t Target, mode registry
 		if t.Probe.Script == nil {
 			return nil, fmt.Errorf("probe %s has no script.json: a scripted capture needs one", t.Probe.ID)
 		}
-		api, ok := registry.ModelAPI(t.Agent, t.Version)
-		if !ok {
-			return nil, fmt.Errorf("%s has no model_api for release %s: add a range to registry/agents/%s.json", t.Agent.ID, t.Version, t.Agent.ID)
-		}
-		server, err := modelserver.New(modelserver.Config{
-			Script: *t.Probe.Script, Tools: mode.Tools, Side: mode.Side, Vars: map[string]string{"cwd": f.cwd, "home": f.home}, Dialect: api.Dialect, Model: api.Model,
-			Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canaries[canaryModelServer], Think: think,
-		})
+		server, err := c.modelServer(f, t, mode)
 		if err != nil {
-			return nil, fmt.Errorf("the scripted model server: %w", err)
+			return nil, err
 		}
 		o.server = server
 	}
 	return c.spawn(ctx, f, t, mode, exe, o)
+}
+
+// modelServer plays the probe's script. A CLI that talks to its vendor alone has no model API: it can still show what it
+// does before it asks a model, in a probe that needs no request, and nil stands for its server.
+func (c *Capturer) modelServer(f *folder, t Target, mode registry.Mode) (*modelserver.Server, error) {
+	api, ok := registry.ModelAPI(t.Agent, t.Version)
+	if !ok && !t.Probe.NeedsModel() {
+		return nil, nil
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s has no model_api for release %s: add a range to registry/agents/%s.json", t.Agent.ID, t.Version, t.Agent.ID)
+	}
+	server, err := modelserver.New(modelserver.Config{
+		Script: *t.Probe.Script, Tools: mode.Tools, Side: mode.Side, Vars: map[string]string{"cwd": f.cwd, "home": f.home}, Dialect: api.Dialect, Model: api.Model,
+		Created: c.Now().Unix(), Prefix: f.prefix, Canary: f.canaries[canaryModelServer], Think: think,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the scripted model server: %w", err)
+	}
+	return server, nil
 }
 
 func limits(p contract.Probe) protocol.Limits {
@@ -100,7 +113,7 @@ func checkRequests(t Target, mode registry.Mode, d *driven) error {
 			return &ToolError{Probe: t.Probe.ID, Intent: f.Intent, Offered: d.report.Offered}
 		}
 	}
-	if d.report.Requests == 0 && t.Probe.Script.Requests != "optional" {
+	if d.report.Requests == 0 && t.Probe.NeedsModel() {
 		return &NoRequestError{Probe: t.Probe.ID, Exit: d.exit}
 	}
 	return nil

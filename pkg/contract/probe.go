@@ -13,6 +13,10 @@ type Probe struct {
 	Host      *HostPolicy       `json:"host,omitempty"`
 }
 
+// NeedsModel reports whether a capture must reach a model: the probe has a script, and a run without any request is no
+// answer to it.
+func (p Probe) NeedsModel() bool { return p.Script != nil && p.Script.Requests != "optional" }
+
 // HostOnly reports whether nothing captures the probe: a host's own runs are recorded under it.
 func (p Probe) HostOnly() bool { return p.Expected != nil && p.Expected.Kind == "host" }
 

@@ -206,7 +206,7 @@ func WhyNot(a contract.Agent, v contract.CLIVersion, probe contract.Probe) (Hole
 	case len(modes) == 0:
 		slices.Sort(unfits)
 		return HoleUnfit, "no mode fits: " + strings.Join(slices.Compact(unfits), "; ")
-	case !hasAPI && probe.Script != nil:
+	case !hasAPI && probe.NeedsModel():
 		return HoleNoMode, "the agent file names no model API for this release"
 	}
 	if intent, ok := missingIntent(modes, probe); ok {

@@ -133,6 +133,8 @@ func Fits(a contract.Agent, p contract.Probe) bool {
 // unfit says why a probe cannot run in a mode; empty where it can.
 func unfit(a contract.Agent, m Mode, p contract.Probe) string {
 	switch c := p.Conditions(); {
+	case len(a.ModelAPI) == 0 && p.NeedsModel():
+		return "the agent names no model API to play its script in"
 	case c.PromptOn == "stdin" && (m.Stdin == contract.StdinNone || m.Stdin == contract.StdinPromptFile):
 		return "the prompt does not come on standard input"
 	case c.Untrusted && len(m.Trust) == 0:

@@ -74,3 +74,13 @@ func TestResolveModeRPC(t *testing.T) {
 		t.Error("the version probe fits an agent without a version command")
 	}
 }
+
+// An agent without a model API is captured only in probes that need none.
+func TestFitsWithoutModelAPI(t *testing.T) {
+	agent := contract.Agent{Modes: []contract.Mode{{ID: "print", StdinMode: contract.StdinNone}}}
+	for requests, fits := range map[string]bool{"": false, "required": false, "optional": true} {
+		if got := Fits(agent, contract.Probe{Script: &contract.Script{Requests: requests}}); got != fits {
+			t.Errorf("requests %q: fits %v, want %v", requests, got, fits)
+		}
+	}
+}
