@@ -1,5 +1,5 @@
 // Generated from registry/schemas/evidence.schema.json; do not edit.
-// schema-sha256: a64ed6ad0fc9420525fa1f40786fde7397167cf7b0b3ce31177c0ff3a15111ed
+// schema-sha256: ad246a8546db88b36da0a6411f25bf2860df4e8a8520a6d98ac4267cdb5ee019
 
 /**
  * Hash is a SHA-256 in the form "sha256:" followed by 64 lowercase hexadecimal characters.
@@ -80,7 +80,7 @@ export interface Isolation {
   landlock?: Landlock | null
   limits?: Limits | null
   /**
-   * Host names that the child tried to look up; <host> stands for what is no public name
+   * Host names that the child tried to look up; <host> stands for what is no public name, <npm-registry> for that of a package registry
    *
    * @maxItems 100
    */

@@ -15,6 +15,12 @@ var dataLabel = regexp.MustCompile(`[0-9]{4}|[0-9a-f]{9}|(?:[0-9][a-z]+){3}`)
 // hostPlaceholder stands for a name that may not be published.
 const hostPlaceholder = "<host>"
 
+// packageRegistry is the address of a package registry. Which one a CLI asks is the configuration of the machine, so a
+// record says packageRegistryPlaceholder on all of them.
+var packageRegistry = regexp.MustCompile(`^registry\.(?:npmjs|yarnpkg)\.[a-z]{2,3}$`)
+
+const packageRegistryPlaceholder = "<npm-registry>"
+
 // publicNames are the looked-up names as a record may hold them: sorted, each once.
 func (c *Capturer) publicNames(names []string, f *folder) ([]string, error) {
 	if len(names) == 0 {
@@ -26,7 +32,10 @@ func (c *Capturer) publicNames(names []string, f *folder) ([]string, error) {
 	}
 	var out []string
 	for _, name := range names {
-		if !publicHost.MatchString(name) || dataLabel.MatchString(name) || len(scanner.Scan([]byte(name))) > 0 {
+		switch {
+		case packageRegistry.MatchString(name):
+			name = packageRegistryPlaceholder
+		case !publicHost.MatchString(name) || dataLabel.MatchString(name) || len(scanner.Scan([]byte(name))) > 0:
 			name = hostPlaceholder
 		}
 		out = append(out, name)

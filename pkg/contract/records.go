@@ -160,7 +160,7 @@ type Isolation struct {
 	Filesystem     string    `json:"filesystem,omitempty" jsonschema:"enum=run-folders,description=run-folders: nothing else could be written to"`
 	Landlock       *Landlock `json:"landlock,omitempty"`
 	Limits         *Limits   `json:"limits,omitempty"`
-	EgressAttempts []string  `json:"egress_attempts,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Host names that the child tried to look up; <host> stands for what is no public name"`
+	EgressAttempts []string  `json:"egress_attempts,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Host names that the child tried to look up; <host> stands for what is no public name\\, <npm-registry> for that of a package registry"`
 }
 
 // Landlock is the kernel's own lock on what a program may do.

@@ -234,6 +234,7 @@ func (t *transcriptCheck) process(line map[string]any) {
 		if code || signal {
 			t.report("transcript/exit", "", "a spawn has neither exit_code nor signal", "leave both out")
 		}
+		t.exited = false // pages of help come from one process each
 	default:
 		if code && signal {
 			t.report("transcript/exit", "", "the event has both exit_code and signal", "give at most one of them")

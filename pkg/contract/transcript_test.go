@@ -144,6 +144,7 @@ func TestTranscriptAsAWhole(t *testing.T) {
 		"no last line end":   {strings.TrimSuffix(chunk(1), "\n"), "", 0},
 		"back in time":       {chunk(2) + chunk(1) + chunk(1), "transcript/time", 2},
 		"two exits":          {exit + exit, "transcript/exit", 2},
+		"two processes":      {exit + "{\"dir\":\"process\",\"event\":\"spawn\",\"at_ms\":9}\n" + exit, "", 0},
 		"empty":              {"", "transcript/empty", 0},
 		"a blank line":       {chunk(1) + "\n" + chunk(2), "json/syntax", 2},
 		"two values":         {chunk(1) + "{} {}\n", "json/syntax", 2},
