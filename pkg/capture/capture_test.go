@@ -140,6 +140,7 @@ func TestCaptureMisbehaviour(t *testing.T) {
 		{"ignore term", isA[*NoRequestError], "no request after a timeout"},
 		{"crash", isA[*NoRequestError], "no request after a signal"},
 		{"flood", isA[*OutputError], "too much output"},
+		{"many frames", isA[*SizeError], "too large a fixture"},
 		{"leak canary", func(err error) bool {
 			var failure *redact.Failure
 			return isA[*NoRequestError](err) || errors.As(err, &failure)
@@ -315,6 +316,20 @@ func TestCaptureVersion(t *testing.T) {
 		t.Fatal("a file that is no program was accepted")
 	}
 	nothingPublic(t, c)
+}
+
+// What cannot be started is said without a path: that may name a person.
+func TestCaptureNoProgram(t *testing.T) {
+	c := newCapturer(t, true)
+	target := fakeTarget(t, "talk")
+	target.Bin = filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(target.Bin, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Capture(t.Context(), target)
+	if err == nil || !strings.Contains(err.Error(), "starting empty: it is not a program") || strings.Contains(err.Error(), filepath.Dir(target.Bin)) || strings.Contains(err.Error(), c.Temp) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestCaptureUnstable(t *testing.T) {

@@ -353,8 +353,8 @@ func startError(command isolation.Command, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("starting %s: the child's user may not execute it: make it readable and executable for others (chmod o+rx)", name)
 	}
-	if at := (*fs.PathError)(nil); errors.As(err, &at) {
-		err = at.Err // the path may name a person
+	if no := syscall.Errno(0); errors.As(err, &no) {
+		err = no // paths may name a person
 	}
 	return fmt.Errorf("starting %s: it is not a program for this machine: %w", name, err)
 }

@@ -86,6 +86,16 @@ func (e *OutputError) Error() string {
 	return fmt.Sprintf("the CLI printed more than %d bytes and was stopped: nothing was recorded", e.Limit)
 }
 
+// SizeError says that a run would make a file that no tree takes.
+type SizeError struct {
+	What        string
+	Size, Limit int64
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the %s has %d bytes, and a file of the registry has at most %d: the CLI printed too much; nothing was recorded", e.What, e.Size, e.Limit)
+}
+
 // UnstableError says that repeated runs gave different shapes.
 type UnstableError struct {
 	Shapes []contract.Shape

@@ -104,6 +104,12 @@ func fakeAgent(verb string, args []string) {
 				return
 			}
 		}
+	case "many frames":
+		chunk := bytes.Repeat([]byte("{\"type\":\"text\"}\n"), 1000)
+		for range 1100 {
+			_, _ = os.Stdout.Write(chunk)
+		}
+		talk(baseURL)
 	case "burn":
 		burn()
 		talk(baseURL)

@@ -34,6 +34,9 @@ func (c *Capturer) judge(r *run) error {
 	if r.sanitized, err = redact.Redact(r.driven.raw, policy, c.Temp); err != nil {
 		return err
 	}
+	if size := r.sanitized.Size(); size > registry.MaxFileSize {
+		return &SizeError{"sanitized transcript", size, registry.MaxFileSize}
+	}
 	if r.shape, err = shape.Of(r.sanitized); err != nil {
 		return err
 	}

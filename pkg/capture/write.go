@@ -107,6 +107,9 @@ func (c *Capturer) shapeFiles(r *run, e *contract.Evidence, tree *registry.Tree,
 func checkFiles(scanner *scan.Scanner, files map[contract.RelPath][]byte) error {
 	var problems contract.Problems
 	for path, data := range files {
+		if len(data) > registry.MaxFileSize {
+			return &SizeError{"file " + string(path), int64(len(data)), registry.MaxFileSize}
+		}
 		switch {
 		case strings.HasSuffix(string(path), ".observation.json"):
 			problems = append(problems, contract.Validate(contract.KindObservation, string(path), data)...)

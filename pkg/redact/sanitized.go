@@ -38,6 +38,9 @@ func (s *Sanitized) OpaqueKeys() []string { return s.keys }
 // Hash is the SHA-256 of what WriteTo writes.
 func (s *Sanitized) Hash() contract.Hash { return s.store.Hash() }
 
+// Size is how many bytes WriteJSONL writes.
+func (s *Sanitized) Size() int64 { return s.store.BundleSize() }
+
 // Each hands the entries to fn in order; each entry of a CLI's stream holds one whole line.
 func (s *Sanitized) Each(fn func(transcript.Entry) error) error { return s.store.Each(fn) }
 

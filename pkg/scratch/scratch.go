@@ -50,9 +50,27 @@ func Dir(parent string) (*Folder, error) {
 
 // Remove removes the folder with all that is in it.
 func (f *Folder) Remove() error {
-	err := os.RemoveAll(f.Path)
+	err := remove(f.Path)
 	f.lock.Release()
 	return err
+}
+
+// remove takes the marker last, so that somebody else goes on where it is killed.
+func remove(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = nil
+	for _, e := range entries {
+		if e.Name() != marker {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(path, e.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(path)
 }
 
 // sweep removes what dead processes of this user left in parent. What cannot be removed stays: it costs space only.
@@ -74,7 +92,7 @@ func sweep(parent string) {
 			continue
 		}
 		if lock.Real() {
-			_ = os.RemoveAll(path)
+			_ = remove(path)
 		}
 		lock.Release()
 	}

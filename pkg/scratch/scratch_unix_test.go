@@ -80,6 +80,38 @@ func TestFoldersOfTheDeadGo(t *testing.T) {
 	}
 }
 
+// A removal that is interrupted leaves the marker, by which the next process finds the rest.
+func TestInterruptedRemoval(t *testing.T) {
+	parent := t.TempDir()
+	f, err := Dir(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuck := filepath.Join(f.Path, "zz")
+	if err := errors.Join(os.Mkdir(stuck, 0o755), os.WriteFile(filepath.Join(stuck, "file"), nil, 0o644), os.Chmod(stuck, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("nothing stands in the way of root")
+	}
+	if err := f.Remove(); err == nil || !exists(filepath.Join(f.Path, marker)) {
+		t.Fatalf("removed although a part stayed: %v", err)
+	}
+	if err := os.Chmod(stuck, 0o755); err != nil { //nolint:gosec // a folder of the test
+		t.Fatal(err)
+	}
+	next, err := Dir(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exists(f.Path) {
+		t.Error("the rest is still there")
+	}
+	if err := next.Remove(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	lock, err := TryLock(dir)

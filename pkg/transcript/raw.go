@@ -22,6 +22,7 @@ var ErrSecret = errors.New("transcript: raw bytes are secret; redact them first"
 type Raw struct {
 	spool   *os.File
 	size    int64
+	length  int64 // of the bundle
 	entries int
 	hash    contract.Hash
 	streams map[contract.StreamName]contract.Hash
@@ -38,6 +39,9 @@ func (r *Raw) MarshalText() ([]byte, error) { return nil, ErrSecret }
 
 // Len is the number of entries.
 func (r *Raw) Len() int { return r.entries }
+
+// BundleSize is how many bytes WriteBundle writes.
+func (r *Raw) BundleSize() int64 { return r.length }
 
 // Hash is the SHA-256 of the JSONL bundle that WriteBundle writes.
 func (r *Raw) Hash() contract.Hash { return r.hash }
@@ -89,6 +93,7 @@ type Recorder struct {
 	spool   *os.File
 	w       *bufio.Writer
 	bundle  hash.Hash
+	length  int64 // of the bundle
 	streams map[contract.StreamName]hash.Hash
 	size    int64
 	entries int
@@ -161,6 +166,7 @@ func (r *Recorder) Record(e Entry) {
 func (r *Recorder) hash(e Entry) {
 	r.buf = append(e.AppendJSON(r.buf[:0]), '\n')
 	r.bundle.Write(r.buf)
+	r.length += int64(len(r.buf))
 	if len(e.Data) > 0 {
 		h := r.streams[e.Stream]
 		if h == nil {
@@ -196,7 +202,7 @@ func (r *Recorder) Finish() (*Raw, error) {
 		return nil, err
 	}
 	r.err = errFinished
-	raw.hash = sum(r.bundle)
+	raw.hash, raw.length = sum(r.bundle), r.length
 	for name, h := range r.streams {
 		raw.streams[name] = sum(h)
 	}

@@ -115,6 +115,26 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+func TestBundleSize(t *testing.T) {
+	for _, open := range []func(string) (*Recorder, error){NewRecorder, NewTape} {
+		rec, err := open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range samples() {
+			rec.Record(e)
+		}
+		raw, err := rec.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := errors.Join(raw.WriteBundle(&out), raw.Close()); err != nil || raw.BundleSize() != int64(out.Len()) {
+			t.Errorf("said %d bytes, wrote %d: %v", raw.BundleSize(), out.Len(), err)
+		}
+	}
+}
+
 func TestStreamHash(t *testing.T) {
 	raw := record(t, chunk(0, contract.Stdout, "ab"), chunk(1, contract.Stderr, "x"), chunk(2, contract.Stdout, "c"))
 	if h, ok := raw.StreamHash(contract.Stdout); !ok || h != contract.HashBytes([]byte("abc")) {
