@@ -44,7 +44,7 @@ export interface Fixture {
   path: string
   file: string
   transcript: TranscriptLine[]
-  /** What the CLI printed, joined. */
+  /** What the CLI printed, joined; a frame of an RPC family is one line. */
   stdout: string
   stderr: string
   exit?: { event: 'exit' | 'timeout' | 'kill'; code: number | null; signal: string | null }

@@ -66,7 +66,9 @@ export function shape(signature) {
 export function fixture(signature) {
   const path = find('fixtures', signature, '.jsonl')
   const transcript = text(path).split('\n').filter(Boolean).map((line) => JSON.parse(line))
-  const stream = (name) => transcript.filter((e) => e.dir === 'cli->server' && e.stream === name && e.data !== undefined).map((e) => e.data).join('')
+  // The RPC families are recorded as parsed frames; each was a line.
+  const bytes = (e) => (e.frame === undefined ? (e.data ?? '') : JSON.stringify(e.frame) + '\n')
+  const stream = (name) => transcript.filter((e) => e.dir === 'cli->server' && e.stream === name).map(bytes).join('')
   const end = transcript.findLast((e) => e.dir === 'process' && e.event !== 'spawn')
   return {
     shape: resolveShape(signature),

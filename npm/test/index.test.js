@@ -25,6 +25,17 @@ test('a fixture gives both streams and the end', async (t) => {
   assert.deepEqual(fixture.exit, { event: 'exit', code: 0, signal: null })
 })
 
+test('a fixture of an RPC family gives its frames as lines, and only those of the CLI', async (t) => {
+  const data = records()
+  data[Object.keys(data).find((path) => path.startsWith('data/fixtures/'))] = [
+    { dir: 'server->cli', stream: 'stdin', at_ms: 1, frame: { jsonrpc: '2.0', id: 1, method: 'initialize' } },
+    { dir: 'cli->server', stream: 'stdout', at_ms: 2, data: 'noise\n' },
+    { dir: 'cli->server', stream: 'stdout', at_ms: 3, frame: { jsonrpc: '2.0', id: 1, result: {} } },
+  ].map((line) => JSON.stringify(line) + '\n').join('')
+  const { contracts } = await load(t, data)
+  assert.equal(contracts.fixture(SHAPE).stdout, 'noise\n{"jsonrpc":"2.0","id":1,"result":{}}\n')
+})
+
 test('records are found by shape, agent and probe', async (t) => {
   const { contracts } = await load(t)
   assert.equal(contracts.golden(SHAPE).events.length, 3)

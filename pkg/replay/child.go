@@ -13,8 +13,8 @@ import (
 )
 
 // Child plays a fixture as the agent's process would behave: recorded lines on both output streams, a read of
-// standard input where the recording read its prompt, and at the end the recorded end. A host starts it in place of
-// the agent.
+// standard input where the recording read its prompt or a frame of its host, and at the end the recorded end. A host
+// starts it in place of the agent.
 type Child struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -48,12 +48,19 @@ func (c Child) Play(ctx context.Context, f *Fixture) (Ending, error) {
 	end := Ending{Code: -1}
 	var at int64
 	stdin := bufio.NewReader(c.Stdin)
+	var rpc conversation
 	err := f.Each(func(e transcript.Entry) error {
 		if err := c.pause(ctx, e.AtMs-at); err != nil {
 			return err
 		}
 		at = e.AtMs
 		switch {
+		case e.Frame != nil && e.Dir == contract.ServerToCLI:
+			n, err := rpc.hear(ctx, stdin, e.Frame)
+			end.StdinBytes += int64(n)
+			return err
+		case e.Frame != nil:
+			return write(c.Stdout, rpc.say(e.Frame))
 		case e.Dir == contract.ServerToCLI:
 			got, err := c.read(ctx, stdin, f.Mode.Stdin)
 			end.StdinBytes += int64(len(got))

@@ -172,13 +172,15 @@ func (l *Library) synthetic(agent contract.Agent, family contract.Family, versio
 	return out
 }
 
-// WriteStdout writes what the recorded CLI printed on standard output, byte for byte.
+// WriteStdout writes what the recorded CLI printed on standard output, byte for byte; a frame of an RPC family is one line.
 func (f *Fixture) WriteStdout(w io.Writer) error {
 	return f.Each(func(e transcript.Entry) error {
 		if e.Dir != contract.CLIToServer || e.Stream != contract.Stdout {
 			return nil
 		}
-		_, err := w.Write(e.Data)
-		return err
+		if e.Frame != nil {
+			return write(w, append(bytes.Clone(e.Frame), '\n'))
+		}
+		return write(w, e.Data)
 	})
 }
