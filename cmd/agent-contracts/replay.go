@@ -23,7 +23,8 @@ type replayCmd struct {
 
 func (c *replayCmd) Help() string {
 	return `Takes fixtures through a parser and compares the events with its goldens. Exit code 1 when they differ, 2 when
-something was not compared.
+something was not compared. Equal shapes share one fixture, named by the run that it came from. A command gets no version
+and no help pages, unless SELECTOR names their probe.
 
 With --as-child a host can start this program in place of the agent; the agent's own arguments go behind "--".
 OD_CONTRACT_SHAPE (a selector) chooses the recording in place of SELECTOR; OD_CONTRACT_PROBE or OD_CONTRACT_ERROR

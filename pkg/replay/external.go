@@ -39,7 +39,9 @@ type External struct {
 }
 
 // Parser is the command as a parser.
-func (x External) Parser() Parser { return Parser{Name: x.Goldens, Events: x.Events} }
+func (x External) Parser() Parser {
+	return Parser{Name: x.Goldens, Events: x.Events, TurnsOnly: true}
+}
 
 // Events runs the command on one fixture.
 func (x External) Events(ctx context.Context, f *Fixture) ([]protocol.Event, error) {

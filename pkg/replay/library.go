@@ -80,26 +80,32 @@ func (l *Library) Select(sel registry.Selector) ([]*registry.Record, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, &NoMatchError{sel, l.known(id)}
+		return nil, &NoMatchError{sel, l.known(id, sel.Version)}
 	}
 	return out, nil
 }
 
-// known lists releases with observations: those of the agent where it has any.
-func (l *Library) known(id contract.AgentID) []string {
+// known lists what a selector could have named, at most a few: releases where it names none of them, else probes.
+func (l *Library) known(id contract.AgentID, version contract.CLIVersion) []string {
 	const most = 12
-	of := func(id contract.AgentID) []string {
-		seen := map[string]bool{}
-		for _, r := range l.Records.Observations {
-			if id == "" || r.Observation.Agent == id {
-				seen[fmt.Sprintf("%s@%s:%s", r.Observation.Agent, r.Observation.CLIVersion, r.Observation.Probe)] = true
-			}
+	releases, probes := map[string]bool{}, map[string]bool{}
+	for _, r := range l.Records.Observations {
+		o := r.Observation
+		if id != "" && o.Agent != id {
+			continue
 		}
-		return slices.Sorted(maps.Keys(seen))
+		name := fmt.Sprintf("%s@%s", o.Agent, o.CLIVersion)
+		releases[name] = true
+		if o.CLIVersion == version {
+			probes[fmt.Sprintf("%s:%s", name, o.Probe)] = true
+		}
 	}
-	names := of(id)
+	names := slices.Sorted(maps.Keys(probes))
 	if len(names) == 0 {
-		names = of("")
+		names = slices.Sorted(maps.Keys(releases))
+	}
+	if len(names) == 0 && id != "" {
+		return l.known("", version)
 	}
 	if len(names) > most {
 		names = append(names[len(names)-most:], "…")

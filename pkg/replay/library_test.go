@@ -188,7 +188,8 @@ func TestSelect(t *testing.T) {
 	}{
 		{"sample", 3, ""},
 		{"sample@1.2.0:version-probe", 1, ""},
-		{"sample@9.9.9", 0, "sample@1.2.0:version-probe"},
+		{"sample@9.9.9", 0, "sample@1.2.0"},
+		{"sample@1.2.0:host-run", 0, "sample@1.2.0:version-probe"},
 		{"nobody", 0, "known: sample"},
 		{"sample@1.2.0#sha256-" + strings.Repeat("0", 64), 0, "no observation matches"},
 	}

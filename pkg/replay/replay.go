@@ -18,6 +18,14 @@ type Parser struct {
 	Name string
 	// Events reads one fixture. It must not keep the fixture.
 	Events func(context.Context, *Fixture) ([]protocol.Event, error)
+	// TurnsOnly leaves out what a CLI prints for its version and its help pages, unless the selector names the probe: no
+	// host gives that to the parser of its turns.
+	TurnsOnly bool
+}
+
+func (p Parser) reads(r *registry.Record, sel registry.Selector) bool {
+	mode := r.Observation.Command.Mode
+	return !p.TurnsOnly || sel.Probe != "" || mode != contract.ModeVersion && mode != contract.ModeHelp
 }
 
 // ReferenceParser is this project's own reading of a fixture: the dialect's reference events.
@@ -64,7 +72,7 @@ func (l *Library) Replay(ctx context.Context, sel registry.Selector, parser Pars
 	for _, r := range found {
 		o := r.Observation
 		path := registry.FixturePath(o.ProtocolFamily, r.Shape)
-		if !seen[path] {
+		if !seen[path] && parser.reads(r, sel) {
 			seen[path] = true
 			results = append(results, Result{Fixture: path, Shape: r.Shape, Family: o.ProtocolFamily, Parser: parser.Name, Status: contract.ReplayNotRun})
 		}
