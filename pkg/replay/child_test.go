@@ -117,6 +117,12 @@ func TestMain(m *testing.M) {
 		os.Exit(4)
 	case "noise":
 		_, _ = io.WriteString(os.Stdout, "not events")
+	case "flood": // finite, so that a limit that does not hold fails the test and not the machine
+		for range replay.MaxParserOutput>>20 + 8 {
+			if _, err := os.Stdout.Write(make([]byte, 1<<20)); err != nil {
+				os.Exit(5)
+			}
+		}
 	case "hang":
 		time.Sleep(time.Minute)
 	}
@@ -130,6 +136,7 @@ func TestExternal(t *testing.T) {
 	f := fixture(t, "chat-text-success")
 	tests := []struct{ mode, want string }{
 		{"lines", ""}, {"fail", "exit status 4"}, {"noise", "event 0 of the parser"}, {"hang", "did not end within"},
+		{"flood", "printed more than"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode, func(t *testing.T) {

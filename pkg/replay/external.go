@@ -74,12 +74,13 @@ func (x External) Events(ctx context.Context, f *Fixture) ([]protocol.Event, err
 	case err != nil:
 		return nil, fmt.Errorf("running the parser command: %w", err)
 	}
-	return ParseEvents(out.Bytes())
+	return ParseEvents(out.buf.Bytes())
 }
 
-// bounded collects output up to a limit and then stops the command.
+// bounded collects output up to a limit and then stops the command. The buffer is a field: embedded, its ReadFrom would
+// take the place of Write, and the limit with it.
 type bounded struct {
-	bytes.Buffer
+	buf  bytes.Buffer
 	left int
 	over func()
 }
@@ -89,7 +90,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 		b.over()
 		return 0, errors.New("output limit")
 	}
-	return b.Buffer.Write(p)
+	return b.buf.Write(p)
 }
 
 // ParseEvents reads events from one JSON array or from JSON objects that follow each other. Its errors say which
