@@ -29,8 +29,8 @@ build: ## The binary, at BIN
 generate: ## Schemas and TypeScript types from the Go types
 	npm run --silent generate
 
-bench: ## Benchmarks; docs/PERFORMANCE.md says what they show
-	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
+bench: ## Benchmarks; docs/PERFORMANCE.md says what they show. SHORT=1 leaves out the largest
+	go test -run '^$$' -bench . -benchmem -timeout 60m $(if $(SHORT),-short) ./...
 
 # Tests against real CLIs are named TestReal… and carry the build tag integration.
 integration: ## Real CLIs against the scripted model server; a missing part is a failure
