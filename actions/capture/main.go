@@ -8,9 +8,11 @@ import (
 
 	"github.com/open-design/agent-cli-contracts/actions/internal/step"
 	"github.com/open-design/agent-cli-contracts/internal/stage"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/mcpserver"
 )
 
 func main() {
+	mcpserver.Main()
 	os.Exit(step.Main(run))
 }
 

@@ -16,9 +16,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/open-design/agent-cli-contracts/internal/stage"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/mcpserver"
 )
 
 func main() {
+	mcpserver.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := Main(ctx, os.Args[1:], stage.Env{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Random: rand.Reader})
 	stop()

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: e372ae0bfba29d6c054b419bfba95fe3ca9364a7255bafb6c98684ce0ab2286c
+// schema-sha256: f12337e3d8ce6b2e9001e5cb74e439e0d1083aa28e0ad23175b99cee814f88d3
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -294,6 +294,14 @@ export interface Mode {
    * Words of argv that make the CLI trust its working directory; probes of untrusted folders leave them out
    */
   trust_argv?: string[]
+  /**
+   * How a run is given an MCP server; probes of MCP need it
+   */
+  mcp_server?: MCPForm[]
+  /**
+   * How a run continues the session of an earlier one
+   */
+  resume?: ResumeForm[]
   client?: ClientID
   /**
    * Authentication method that an RPC host picks; none where absent
@@ -340,6 +348,41 @@ export interface Mode {
 export interface ArgvForm {
   releases?: string
   argv: string[]
+}
+/**
+ * MCPForm is what a run adds to a mode to give it an MCP server on standard input and output, for a range of releases. {mcp_server} is the server's command, which needs no arguments.
+ */
+export interface MCPForm {
+  releases?: string
+  /**
+   * Arguments behind those of the mode
+   *
+   * @minItems 1
+   */
+  argv?: [string, ...string[]]
+  env?: {
+    [k: string]: string
+  }
+  /**
+   * Beside those of the agent
+   */
+  home_files?: HomeFile[]
+}
+/**
+ * ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found.
+ */
+export interface ResumeForm {
+  releases?: string
+  /**
+   * In place of the mode's; {session} is the id
+   *
+   * @minItems 1
+   */
+  argv: [string, ...string[]]
+  /**
+   * Path of the id in the frames of the earlier run; the first frame that has it counts
+   */
+  session: string
 }
 /**
  * Dialect says how the frames of a mode are read, for a range of releases. Paths are written like $.item.type and $.list[].id; a trailing .* covers everything below.
@@ -486,6 +529,10 @@ export interface Tool {
   arguments: {
     [k: string]: unknown
   }
+  /**
+   * Tool that is offered in its place: the CLI takes the call, but lists the tool only after a search. A dot parts namespace and name
+   */
+  behind?: string
 }
 /**
  * SideRequest tells a model request that the CLI makes beside the conversation (a title, a topic, a check for quota) from those of the conversation itself. All conditions that are given must hold; at least one is given.

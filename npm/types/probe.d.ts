@@ -1,5 +1,5 @@
 // Generated from registry/schemas/probe.schema.json; do not edit.
-// schema-sha256: be6fc0b2ad07bbd5c4282215162ceb32747e411ebbc9b2fcf431be89288098e8
+// schema-sha256: 3d5baa3d3d74cbc436a298c32999bd357d32e50428a3530fccc902f42dd64d44
 
 /**
  * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
@@ -114,6 +114,14 @@ export interface RunConditions {
    * The trust_argv of the mode is left out
    */
   untrusted?: boolean
+  /**
+   * The run is given an MCP server with one tool, lookup
+   */
+  mcp_server?: boolean
+  /**
+   * The run continues the session of an earlier run of the same probe, in the same home and workspace
+   */
+  resume?: boolean
   signal?: RunSignal
 }
 /**

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -226,6 +227,13 @@ func (c *Capturer) resolve(t Target) (registry.Mode, error) {
 		return mode, err
 	}
 	mode.Argv = t.Probe.Argv(mode.Argv, mode.Trust)
+	if t.Probe.Conditions().MCPServer {
+		mode.Argv = append(mode.Argv, mode.MCP.Argv...)
+		env := map[string]string{}
+		maps.Copy(env, mode.Env)
+		maps.Copy(env, mode.MCP.Env)
+		mode.Env = env
+	}
 	return mode, nil
 }
 
@@ -268,9 +276,13 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 		}
 	}()
 	c.progress("%s: running %s %s, mode %s", t.Probe.ID, t.Agent.ID, t.Version, mode.ID)
-	if mode.ID == contract.ModeHelp {
+	switch {
+	case mode.ID == contract.ModeHelp:
 		r.driven, r.help, err = c.driveHelp(ctx, folder, t, mode, exe)
-	} else {
+	case t.Probe.Conditions().Resume:
+		r.argv = t.Probe.Argv(mode.Resume.Argv, mode.Trust)
+		r.driven, err = c.driveResumed(ctx, folder, t, mode, exe)
+	default:
 		r.driven, err = c.drive(ctx, folder, t, mode, exe)
 	}
 	if err != nil {

@@ -69,6 +69,63 @@ func TestRunConditions(t *testing.T) {
 	})
 }
 
+// The MCP server is this very program, and the CLI starts it inside of its box.
+func TestMCPServer(t *testing.T) {
+	for _, isolated := range []bool{false, true} {
+		c := newCapturer(t, isolated)
+		target := conditional(t, "use mcp", contract.RunConditions{MCPServer: true})
+		var unfit *registry.UnfitError
+		if _, err := c.Capture(context.Background(), target); !errors.As(err, &unfit) {
+			t.Errorf("a mode without mcp_server: %v", err)
+		}
+		target.Agent.Modes[0].MCP = []contract.MCPForm{{
+			Argv: []string{"--mcp"}, Env: map[string]string{"FAKE_MCP": "{mcp_server}"},
+			HomeFiles: []contract.HomeFile{{Path: "mcp.json", Lines: []string{"{mcp_server}"}}},
+		}}
+		target.Repeat = 2
+		got, err := c.Capture(context.Background(), target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fixtureOf(t, c); !strings.Contains(text, `\"answered\":true`) {
+			t.Errorf("isolated %t: %s", isolated, text)
+		}
+		if diff := cmp.Diff([]string{"fake-exec", "{base_url}", "{prompt}", "--trust", "--mcp"}, got.Observation.Command.ArgvTemplate); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// The second run gets the id of the first one's session, and is the one that is recorded.
+func TestResume(t *testing.T) {
+	c := newCapturer(t, true)
+	target := conditional(t, "again", contract.RunConditions{Resume: true})
+	var unfit *registry.UnfitError
+	if _, err := c.Capture(context.Background(), target); !errors.As(err, &unfit) {
+		t.Errorf("a mode without resume: %v", err)
+	}
+	form := contract.ResumeForm{Argv: []string{"fake-exec", "{base_url}", "{prompt}", "--resume={session}"}, Session: "$.session_id"}
+	target.Agent.Modes[0].Resume = []contract.ResumeForm{form}
+	got, err := c.Capture(context.Background(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fixtureOf(t, c); !strings.Contains(text, `\"resumed\":true`) {
+		t.Error(text)
+	}
+	if diff := cmp.Diff(form.Argv, got.Observation.Command.ArgvTemplate); diff != "" {
+		t.Error(diff)
+	}
+	target.Agent.Modes[0].Resume[0].Session = "$.session_id.deeper"
+	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "no frame of the first run has a session id at $.session_id.deeper") {
+		t.Errorf("no id: %v", err)
+	}
+	target.Probe.Prompt = "crash"
+	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "should be continued ended with signal") {
+		t.Errorf("the first run fails: %v", err)
+	}
+}
+
 // A host's signal ends the run; how it may end is the probe's to say.
 func TestSignalAndExit(t *testing.T) {
 	c := newCapturer(t, false)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -121,13 +122,21 @@ func checkRequests(t Target, mode registry.Mode, d *driven) error {
 
 // spawn starts the executable in a box of its own, drives it, and ends everything that is left of it.
 func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry.Mode, exe executable, o spawnOptions) (d *driven, err error) {
-	files := homeFiles(t)
+	files, readable := homeFiles(t), exe.readable
+	if t.Probe.Conditions().MCPServer {
+		files = append(files, mode.MCP.HomeFiles...)
+		self, err := f.serveMCP()
+		if err != nil {
+			return nil, err
+		}
+		readable = append(slices.Clone(readable), self)
+	}
 	api, _ := registry.ModelAPI(t.Agent, t.Version) // a release without one only reports its version
 	if err := errors.Join(f.plant(t.Probe), f.attach(t.Probe), f.reserve(files)); err != nil {
 		return nil, err
 	}
 	box, err := isolation.Open(ctx, isolation.Options{
-		Enabled: c.Isolate, Readable: exe.readable, Writable: []string{f.home, f.tmp, f.cwd}, Private: c.privateFolders(), Limits: runLimits,
+		Enabled: c.Isolate, Readable: readable, Writable: []string{f.home, f.tmp, f.cwd}, Private: c.privateFolders(), Limits: runLimits,
 		OwnSandbox: mode.OwnSandbox, HostName: f.canaries[canaryHostName],
 	})
 	if err != nil {

@@ -8,16 +8,20 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/capture/mcpserver"
 )
 
 // The test binary is also the fake agent, so that every test here drives a real child process.
 func TestMain(m *testing.M) {
+	mcpserver.Main()
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "fake-") {
 		fakeAgent(os.Args[1], os.Args[2:])
 		return
@@ -72,6 +76,15 @@ func fakeAgent(verb string, args []string) {
 		fmt.Printf(`{"type":"text","text":"Hello.","spoilt":%t,"extra":%t,"trusted":%t}`+"\n",
 			!strings.HasPrefix(string(note), "{"), slices.Contains(args, "--extra"), slices.Contains(args, "--trust"))
 		talk(baseURL)
+	case "use mcp":
+		fmt.Printf(`{"type":"text","text":"Hello.","answered":%t}`+"\n", strings.Contains(askMCP(), mcpserver.Answer))
+		talk(baseURL)
+	case "again":
+		note := os.Getenv("HOME") + "/session"
+		id, _ := os.ReadFile(note)
+		_ = os.WriteFile(note, fmt.Appendf(nil, "s-%d", os.Getpid()), 0o600)
+		fmt.Printf(`{"type":"text","text":"Hello.","resumed":%t}`+"\n", len(id) > 0 && slices.Contains(args, "--resume="+string(id)))
+		talk(baseURL)
 	case "wait":
 		fmt.Println(`{"type":"text","text":"Hello."}`)
 		time.Sleep(time.Hour)
@@ -117,6 +130,19 @@ func fakeAgent(verb string, args []string) {
 		daemon()
 		talk(baseURL)
 	}
+}
+
+// askMCP calls the tool of the MCP server that the run was given, and gives all that the server said.
+func askMCP() string {
+	cmd := exec.Command(os.Getenv("FAKE_MCP"))
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + mcpserver.Tool + `","arguments":{"key":"answer"}}}` + "\n")
+	out, err := cmd.Output()
+	note, _ := os.ReadFile(os.Getenv("HOME") + "/mcp.json")
+	if err != nil || !strings.Contains(string(note), os.Getenv("FAKE_MCP")) || !slices.Contains(os.Args, "--mcp") {
+		return ""
+	}
+	return string(out)
 }
 
 // burn works for about a second and prints on the way what an agent may print in that time.

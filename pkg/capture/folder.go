@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/open-design/agent-cli-contracts/pkg/capture/mcpserver"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
@@ -25,6 +27,8 @@ type folder struct {
 	// canaries are planted wherever the child could pick up what must not be published; secret is the dummy credential.
 	canaries       [canaryCount]string
 	secret, prefix string
+	// session is the id of an earlier run's session.
+	session string
 }
 
 // Where canaries are planted. The scanner's rule canary/N names one by its number here.
@@ -114,6 +118,26 @@ func (f *folder) reserve(files []contract.HomeFile) error {
 	return nil
 }
 
+// mcpServer is the command of the MCP server in the run's home.
+func (f *folder) mcpServer() string { return filepath.Join(f.home, ".contracts", mcpserver.Name) }
+
+// serveMCP puts the MCP server into the home, as another name of this very program, and gives the program's path: the
+// child must be able to read it.
+func (f *folder) serveMCP() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("the MCP server is this program, whose path is unknown: %w", err)
+	}
+	err = os.MkdirAll(filepath.Dir(f.mcpServer()), 0o755)
+	if err == nil {
+		err = os.Symlink(self, f.mcpServer())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("writing the MCP server into the home: %w", err)
+	}
+	return self, nil
+}
+
 // noConfiguration is what no format of configuration files reads.
 const noConfiguration = "]{ this is no configuration\n"
 
@@ -140,7 +164,7 @@ func (f *folder) fill(files []contract.HomeFile, vars map[string]string, spoilt 
 func (f *folder) vars(baseURL, model, prompt string) map[string]string {
 	return map[string]string{
 		"cwd": f.cwd, "home": f.home, "tmp": f.tmp, "base_url": baseURL, "model": model, "prompt": prompt,
-		"prompt_file": filepath.Join(f.home, "prompt.md"), "secret": f.secret,
+		"prompt_file": filepath.Join(f.home, "prompt.md"), "secret": f.secret, "mcp_server": f.mcpServer(), "session": f.session,
 	}
 }
 

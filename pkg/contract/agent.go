@@ -189,6 +189,8 @@ type Mode struct {
 	Stdin     map[string]any    `json:"stdin_message,omitempty" jsonschema:"description=The one line of JSON that a jsonl-open mode writes; {prompt} stands for the prompt in its strings"`
 	Env       map[string]string `json:"env,omitempty"`
 	TrustArgv []string          `json:"trust_argv,omitempty" jsonschema:"uniqueItems=true,description=Words of argv that make the CLI trust its working directory; probes of untrusted folders leave them out"`
+	MCP       []MCPForm         `json:"mcp_server,omitempty" jsonschema:"description=How a run is given an MCP server; probes of MCP need it"`
+	Resume    []ResumeForm      `json:"resume,omitempty" jsonschema:"description=How a run continues the session of an earlier one"`
 	Client    ClientID          `json:"client,omitempty" jsonschema:"description=Profile of registry/clients that an RPC mode is driven by"`
 	AuthWith  string            `json:"authenticate,omitempty" jsonschema:"maxLength=100,description=Authentication method that an RPC host picks; none where absent"`
 	Selects   bool              `json:"select_model,omitempty" jsonschema:"description=Whether an RPC host selects the model in the session"`
@@ -215,10 +217,27 @@ type ArgvForm struct {
 	Argv     []string `json:"argv"`
 }
 
+// MCPForm is what a run adds to a mode to give it an MCP server on standard input and output, for a range of releases.
+// {mcp_server} is the server's command, which needs no arguments.
+type MCPForm struct {
+	Releases  string            `json:"releases,omitempty"`
+	Argv      []string          `json:"argv,omitempty" jsonschema:"minItems=1,description=Arguments behind those of the mode"`
+	Env       map[string]string `json:"env,omitempty"`
+	HomeFiles []HomeFile        `json:"home_files,omitempty" jsonschema:"description=Beside those of the agent"`
+}
+
+// ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found.
+type ResumeForm struct {
+	Releases string   `json:"releases,omitempty"`
+	Argv     []string `json:"argv" jsonschema:"minItems=1,description=In place of the mode's; {session} is the id"`
+	Session  string   `json:"session" jsonschema:"pattern=^\\$(\\.[A-Za-z0-9_]+)+$,description=Path of the id in the frames of the earlier run; the first frame that has it counts"`
+}
+
 // Tool is a tool that the CLI may offer to the model, with the arguments that a script's intent needs.
 type Tool struct {
 	Name      string         `json:"name"`
 	Arguments map[string]any `json:"arguments"`
+	Behind    string         `json:"behind,omitempty" jsonschema:"description=Tool that is offered in its place: the CLI takes the call\\, but lists the tool only after a search. A dot parts namespace and name"`
 }
 
 // SideRequest tells a model request that the CLI makes beside the conversation (a title, a topic, a check for quota)

@@ -12,6 +12,8 @@ type RunConditions struct {
 	ExtraArgv    []string  `json:"extra_argv,omitempty" jsonschema:"minItems=1,minLength=1,description=Arguments behind those of the mode"`
 	StdinOpen    bool      `json:"stdin_open,omitempty" jsonschema:"description=Standard input stays open after what the mode writes"`
 	Untrusted    bool      `json:"untrusted,omitempty" jsonschema:"description=The trust_argv of the mode is left out"`
+	MCPServer    bool      `json:"mcp_server,omitempty" jsonschema:"description=The run is given an MCP server with one tool\\, lookup"`
+	Resume       bool      `json:"resume,omitempty" jsonschema:"description=The run continues the session of an earlier run of the same probe\\, in the same home and workspace"`
 	Signal       RunSignal `json:"signal,omitempty" jsonschema:"description=Sent to the CLI when it has been silent for the inactivity limit; a second silence ends the run"`
 }
 

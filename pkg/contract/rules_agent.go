@@ -68,9 +68,17 @@ var agentRules = []Rule{
 	}),
 	ruleFor(KindAgent, "agent/environment", "Variables have proper names, and one that is passed through is neither set nor secret.", checkEnvironment),
 	ruleFor(KindAgent, "agent/home-files", "Files are written inside the isolated home.", func(a Agent, report reporter) {
-		for i, file := range a.HomeFiles {
-			if !relPath.MatchString(file.Path) {
-				report(pointer("home_files", i, "path"), "the path is not a plain relative one", "write a path with / below the home, without . and .. steps")
+		check := func(at string, files []HomeFile) {
+			for i, file := range files {
+				if !relPath.MatchString(file.Path) {
+					report(at+pointer("home_files", i, "path"), "the path is not a plain relative one", "write a path with / below the home, without . and .. steps")
+				}
+			}
+		}
+		check("", a.HomeFiles)
+		for i, mode := range a.Modes {
+			for j, form := range mode.MCP {
+				check(pointer("modes", i, "mcp_server", j), form.HomeFiles)
 			}
 		}
 	}),
@@ -164,6 +172,8 @@ func checkAgentRanges(a Agent, report reporter) {
 		checkRange(at+"/releases", mode.Releases, report)
 		firstWins(mode.Argv, func(f ArgvForm) string { return f.Releases }, at+"/argv", report)
 		firstWins(mode.Dialects, func(d Dialect) string { return d.Releases }, at+"/dialects", report)
+		firstWins(mode.Resume, func(f ResumeForm) string { return f.Releases }, at+"/resume", report)
+		firstWins(mode.MCP, func(f MCPForm) string { return f.Releases }, at+"/mcp_server", report)
 	}
 }
 
@@ -195,6 +205,9 @@ func checkEnvironment(a Agent, report reporter) {
 	checkVariables("/environment/set", a.Environment.Set, report)
 	for i, mode := range a.Modes {
 		checkVariables(pointer("modes", i, "env"), mode.Env, report)
+		for j, form := range mode.MCP {
+			checkVariables(pointer("modes", i, "mcp_server", j, "env"), form.Env, report)
+		}
 	}
 	for i, name := range a.Environment.Pass {
 		if _, set := a.Environment.Set[name]; set || slices.Contains(a.Environment.Secrets, name) {
@@ -217,6 +230,7 @@ var (
 	argvPlaceholders = []string{"{cwd}", "{home}", "{model}", "{base_url}", "{prompt}", "{prompt_file}"}
 	envPlaceholders  = append([]string{"{secret}"}, argvPlaceholders...)
 	filePlaceholders = []string{"{base_url}", "{model}", "{cwd}", "{home}", "{secret}"}
+	mcpPlaceholders  = []string{"{cwd}", "{home}", "{mcp_server}"}
 )
 
 func checkPlaceholders(a Agent, report reporter) {
@@ -245,6 +259,14 @@ func checkPlaceholders(a Agent, report reporter) {
 			for k, arg := range form.Argv {
 				check(pointer("modes", i, "argv", j, "argv", k), arg, argvPlaceholders)
 			}
+		}
+		for j, form := range mode.Resume {
+			for k, arg := range form.Argv {
+				check(pointer("modes", i, "resume", j, "argv", k), arg, append([]string{"{session}"}, argvPlaceholders...))
+			}
+		}
+		for j, form := range mode.MCP {
+			form.texts(func(at, text string) { check(pointer("modes", i, "mcp_server", j)+at, text, mcpPlaceholders) })
 		}
 	}
 }

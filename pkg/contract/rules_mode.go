@@ -49,6 +49,26 @@ var modeRules = []Rule{
 		}
 	}),
 	ruleFor(KindAgent, "mode/stdin-message", "A mode that writes JSON lines says which, with a place for the prompt.", checkStdinMessage),
+	ruleFor(KindAgent, "mode/mcp-server", "What gives a run an MCP server names its command.", func(a Agent, report reporter) {
+		for i, m := range a.Modes {
+			for j, form := range m.MCP {
+				named := false
+				form.texts(func(_, text string) { named = named || strings.Contains(text, "{mcp_server}") })
+				if !named {
+					report(pointer("modes", i, "mcp_server", j), "the command of the server has no place", "write {mcp_server} in an argument, a variable or a home file")
+				}
+			}
+		}
+	}),
+	ruleFor(KindAgent, "mode/resume", "A session that is continued is named in argv.", func(a Agent, report reporter) {
+		for i, m := range a.Modes {
+			for j, form := range m.Resume {
+				if !slices.ContainsFunc(form.Argv, func(arg string) bool { return strings.Contains(arg, "{session}") }) {
+					report(pointer("modes", i, "resume", j, "argv"), "the id of the session has no place", "add an argument with {session}")
+				}
+			}
+		}
+	}),
 	ruleFor(KindAgent, "mode/trust-argv", "What is left out of argv stands there.", func(a Agent, report reporter) {
 		for i, m := range a.Modes {
 			for j, word := range m.TrustArgv {
@@ -70,6 +90,21 @@ var modeRules = []Rule{
 			}
 		}
 	}),
+}
+
+// texts visits everything of the form that may hold placeholders.
+func (f MCPForm) texts(visit func(at, text string)) {
+	for i, arg := range f.Argv {
+		visit(pointer("argv", i), arg)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Env)) {
+		visit(pointer("env", name), f.Env[name])
+	}
+	for i, file := range f.HomeFiles {
+		for j, line := range file.Lines {
+			visit(pointer("home_files", i, "lines", j), line)
+		}
+	}
 }
 
 func checkStdinMessage(a Agent, report reporter) {
@@ -154,6 +189,14 @@ func checkForbiddenFlags(a Agent, report reporter) {
 	for _, f := range a.ForbiddenFlags {
 		forbidden[f.Flag] = true
 	}
+	check := func(m Mode, at string, argv []string) {
+		for k, arg := range argv {
+			flag, _, _ := strings.Cut(arg, "=")
+			if _, allowed := m.Allow[flag]; forbidden[flag] && !allowed {
+				report(at+pointer("argv", k), "the flag is forbidden", "remove it, or give a reason in allow_forbidden of the mode")
+			}
+		}
+	}
 	for i, m := range a.Modes {
 		for _, flag := range slices.Sorted(maps.Keys(m.Allow)) {
 			at := pointer("modes", i, "allow_forbidden", flag)
@@ -165,12 +208,13 @@ func checkForbiddenFlags(a Agent, report reporter) {
 			}
 		}
 		for j, form := range m.Argv {
-			for k, arg := range form.Argv {
-				flag, _, _ := strings.Cut(arg, "=")
-				if _, allowed := m.Allow[flag]; forbidden[flag] && !allowed {
-					report(pointer("modes", i, "argv", j, "argv", k), "the flag is forbidden", "remove it, or give a reason in allow_forbidden of the mode")
-				}
-			}
+			check(m, pointer("modes", i, "argv", j), form.Argv)
+		}
+		for j, form := range m.Resume {
+			check(m, pointer("modes", i, "resume", j), form.Argv)
+		}
+		for j, form := range m.MCP {
+			check(m, pointer("modes", i, "mcp_server", j), form.Argv)
 		}
 	}
 }

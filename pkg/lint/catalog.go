@@ -57,7 +57,7 @@ var catalogRules = []Rule{
 		ID: "agent/intents", Purpose: "The intents that a mode has tools for are intents of a probe's script.", Severity: Error,
 		tree: func(s *state, report reporter) {
 			s.eachMode(func(file, at string, _ contract.Agent, m contract.Mode) {
-				used := s.intents(true)
+				used := s.intents(func(contract.Probe) bool { return true })
 				for _, intent := range slices.Sorted(maps.Keys(m.Tools)) {
 					if !used[intent] {
 						report(file, at+"/tools/"+intent, "no probe's script has this intent", "correct its name, or remove it")
@@ -70,7 +70,10 @@ var catalogRules = []Rule{
 		ID: "agent/tools", Purpose: "A mode has a tool for every intent of the probes' scripts.", Severity: Warning,
 		tree: func(s *state, report reporter) {
 			s.eachMode(func(file, at string, a contract.Agent, m contract.Mode) {
-				for _, intent := range slices.Sorted(maps.Keys(s.intents(m.Family.IsRPC()))) {
+				fits := func(p contract.Probe) bool {
+					return (p.Host == nil || m.Family.IsRPC()) && (!p.Conditions().MCPServer || len(m.MCP) > 0)
+				}
+				for _, intent := range slices.Sorted(maps.Keys(s.intents(fits))) {
 					if len(m.Tools[intent]) == 0 && m.OutputOf == "" && a.NotCapturable == "" && len(a.ModelAPI) > 0 {
 						report(file, at+"/tools", "the mode has no tool for the intent "+intent, "add the tool, so that the probe can be captured")
 					}
@@ -154,11 +157,11 @@ func (s *state) eachMode(visit func(file, at string, a contract.Agent, m contrac
 	}
 }
 
-// intents are those of all scripts; without rpc, of those that need no host who answers.
-func (s *state) intents(rpc bool) map[string]bool {
+// intents are those of the scripts of the probes that fit.
+func (s *state) intents(fits func(contract.Probe) bool) map[string]bool {
 	used := map[string]bool{}
 	for _, p := range s.catalog.Probes {
-		if p.Script == nil || p.Host != nil && !rpc {
+		if p.Script == nil || !fits(p) {
 			continue
 		}
 		for _, step := range p.Script.Steps {

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/klauspost/compress/zstd"
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 func TestStrayRequests(t *testing.T) {
@@ -218,5 +220,21 @@ func TestFindingsExplainThemselves(t *testing.T) {
 	got := Finding{Kind: FindingNotOffered, Intent: "list-files", Count: 2}.String()
 	if !strings.HasPrefix(got, "tool-not-offered list-files (2): ") {
 		t.Errorf("String() = %q", got)
+	}
+}
+
+// A tool that is listed only after a search is called by its name, with its namespace apart.
+func TestToolBehindAnother(t *testing.T) {
+	candidates := []contract.Tool{{Name: "listed"}, {Name: "group.deep.sub", Behind: "search"}}
+	search := offeredTool{name: "search", kind: toolHosted}
+	got := choose(candidates, []offeredTool{search}, placeholders(nil))
+	if got == nil || got.tool != (offeredTool{name: "sub", namespace: "group.deep", kind: toolFunction}) {
+		t.Errorf("behind a search: %+v", got)
+	}
+	if got := choose(candidates, []offeredTool{search, {name: "listed", kind: toolFunction}}, placeholders(nil)); got.tool.name != "listed" {
+		t.Errorf("the first candidate is offered: %+v", got)
+	}
+	if got := choose(candidates, []offeredTool{{name: "other", kind: toolFunction}}, placeholders(nil)); got != nil {
+		t.Errorf("nothing of the kind is offered: %+v", got)
 	}
 }

@@ -23,12 +23,25 @@ func sideRequest(known []contract.SideRequest, req request) *contract.SideReques
 func choose(candidates []contract.Tool, offered []offeredTool, fill *strings.Replacer) *call {
 	for _, candidate := range candidates {
 		for _, tool := range offered {
-			if tool.listed() == candidate.Name && callable(tool, candidate) {
-				return &call{tool: tool, arguments: expand(candidate.Arguments, fill).(map[string]any)}
+			switch {
+			case tool.listed() == candidate.Name && callable(tool, candidate):
+			case candidate.Behind != "" && tool.listed() == candidate.Behind:
+				tool = hidden(candidate.Name)
+			default:
+				continue
 			}
+			return &call{tool: tool, arguments: expand(candidate.Arguments, fill).(map[string]any)}
 		}
 	}
 	return nil
+}
+
+// hidden is a tool that no request lists.
+func hidden(listed string) offeredTool {
+	if i := strings.LastIndexByte(listed, '.'); i >= 0 {
+		return offeredTool{namespace: listed[:i], name: listed[i+1:], kind: toolFunction}
+	}
+	return offeredTool{name: listed, kind: toolFunction}
 }
 
 func callable(tool offeredTool, candidate contract.Tool) bool {

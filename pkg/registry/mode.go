@@ -27,6 +27,10 @@ type Mode struct {
 	Client       contract.ClientID
 	Authenticate string
 	SelectModel  bool
+	// MCP is how a run is given an MCP server; nil where it cannot be.
+	MCP *contract.MCPForm
+	// Resume is how a run continues a session; nil where it cannot.
+	Resume *contract.ResumeForm
 	// Dialect reads the frames; nil for plain modes.
 	Dialect *protocol.Dialect
 	// OwnSandbox says that the CLI confines its own commands by mounts.
@@ -63,6 +67,12 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 		return m, fmt.Errorf("mode %s of %s has no argv for release %s: add a range to registry/agents/%s.json", src.ID, a.ID, version, a.ID)
 	}
 	m.Argv = form.Argv
+	if resume, ok := First(src.Resume, version, func(f contract.ResumeForm) string { return f.Releases }); ok {
+		m.Resume = &resume
+	}
+	if mcp, ok := First(src.MCP, version, func(f contract.MCPForm) string { return f.Releases }); ok {
+		m.MCP = &mcp
+	}
 	if src.OutputOf != "" {
 		shared, err := findMode(a, src.OutputOf, version)
 		if err != nil {
@@ -126,7 +136,14 @@ func Fits(a contract.Agent, p contract.Probe) bool {
 		return true
 	}
 	return slices.ContainsFunc(a.Modes, func(m contract.Mode) bool {
-		return unfit(a, Mode{Stdin: m.StdinMode, Trust: m.TrustArgv}, p) == ""
+		mode := Mode{Stdin: m.StdinMode, Trust: m.TrustArgv}
+		if len(m.MCP) > 0 {
+			mode.MCP = &m.MCP[0]
+		}
+		if len(m.Resume) > 0 {
+			mode.Resume = &m.Resume[0]
+		}
+		return unfit(a, mode, p) == ""
 	})
 }
 
@@ -139,6 +156,10 @@ func unfit(a contract.Agent, m Mode, p contract.Probe) string {
 		return "the prompt does not come on standard input"
 	case c.Untrusted && len(m.Trust) == 0:
 		return "it has no trust_argv to leave out"
+	case c.MCPServer && m.MCP == nil:
+		return "nothing says how a run is given an MCP server (mcp_server)"
+	case c.Resume && m.Resume == nil:
+		return "nothing says how a run continues a session (resume)"
 	case p.BreaksHome() && len(a.HomeFiles) == 0:
 		return "the agent has no home files to break"
 	case p.Host != nil && m.Stdin != contract.StdinRPC:
