@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: f12337e3d8ce6b2e9001e5cb74e439e0d1083aa28e0ad23175b99cee814f88d3
+// schema-sha256: 7d0971f964080b66b7ac43464a64cbc2a981abc5bf6321fcc4dbbd2b0b4c5258
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -486,6 +486,10 @@ export interface Terminal {
    * Event types that may still follow
    */
   after?: string[]
+  /**
+   * Event types that take back the end of a turn: the CLI tries again and will end it anew
+   */
+  reopen?: string[]
 }
 /**
  * EventRule maps frames to a neutral reference event. Fields gives the event's fields: name → path.

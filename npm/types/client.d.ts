@@ -1,5 +1,5 @@
 // Generated from registry/schemas/client.schema.json; do not edit.
-// schema-sha256: a8c65067873ec0c0a22d919df6eec17870296a7f27b2d44e6c9594b7d55c9cb4
+// schema-sha256: 90296e86d1a7a424d2a81f4c3a4811ed963f83dc0e367f2fe760904112952b66
 
 /**
  * ClientID names a client profile: the file registry/clients/<id>.json.
@@ -122,6 +122,10 @@ export interface CommandClient {
    * Confirm is the answer to a yes-or-no dialog; a selection takes the first option.
    */
   confirm: boolean
+  /**
+   * The turn is over for the host when it has aborted; standard input stays open until the process is ended
+   */
+  abort_ends?: boolean
   /**
    * Methods of UI requests that expect no answer
    */

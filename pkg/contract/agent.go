@@ -304,6 +304,7 @@ type Terminal struct {
 	Events  []string `json:"events,omitempty" jsonschema:"description=Event types that end a turn; none means that the process exit does"`
 	PerTurn int      `json:"per_turn,omitempty" jsonschema:"minimum=1,description=How many of them a turn has"`
 	After   []string `json:"after,omitempty" jsonschema:"description=Event types that may still follow"`
+	Reopen  []string `json:"reopen,omitempty" jsonschema:"description=Event types that take back the end of a turn: the CLI tries again and will end it anew"`
 }
 
 // EventRule maps frames to a neutral reference event. Fields gives the event's fields: name → path.

@@ -107,6 +107,9 @@ type CommandClient struct {
 	EndsAt  string `json:"ends_at" jsonschema:"pattern=^[a-z_]{1\\,60}$,description=Type of the frame at which the turn is over for the host"`
 	// Confirm is the answer to a yes-or-no dialog; a selection takes the first option.
 	Confirm bool `json:"confirm"`
+	// AbortEnds says that the host's turn is over when it has aborted: it answers nothing more, leaves standard input open
+	// and ends the process after a grace.
+	AbortEnds bool `json:"abort_ends,omitempty" jsonschema:"description=The turn is over for the host when it has aborted; standard input stays open until the process is ended"`
 	// Silent are methods of UI requests that expect no answer.
 	Silent []string `json:"silent" jsonschema:"uniqueItems=true,description=Methods of UI requests that expect no answer"`
 }

@@ -41,6 +41,8 @@ type acpClient struct {
 	out       [][]byte
 }
 
+func (c *acpClient) HoldsStdin() bool { return false }
+
 func (c *acpClient) Done() bool { return c.done }
 
 func (c *acpClient) Start() [][]byte {

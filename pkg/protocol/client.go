@@ -25,8 +25,10 @@ type Client interface {
 	Start() [][]byte
 	// Receive takes in one frame of the CLI and gives the host's answers, each compact JSON.
 	Receive(frame *Document) [][]byte
-	// Done reports whether the turn is over for the host, so that standard input closes.
+	// Done reports whether the turn is over for the host.
 	Done() bool
+	// HoldsStdin reports whether the host leaves standard input open after its turn, and ends the process itself.
+	HoldsStdin() bool
 }
 
 // NewClient makes the host's side of a family.

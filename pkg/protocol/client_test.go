@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -140,6 +141,34 @@ func TestNewClientRefuses(t *testing.T) {
 	}
 	if _, err := NewClient(contract.FamilyACP, standard, Turn{Parent: "s"}); err == nil {
 		t.Error("a session is continued that no step continues")
+	}
+}
+
+// Another host waits for the CLI to say that the turn is over, and tells the questions in between that they are cancelled.
+func TestClientAbortWaits(t *testing.T) {
+	profile := loadClient(t, "open-design")
+	profile.Commands.AbortEnds = false
+	client, err := NewClient(contract.FamilyPiRPC, profile, Turn{Host: contract.HostPolicy{CancelAt: contract.CancelAtPrompt}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := client.Start(); len(got) != 2 || client.Done() {
+		t.Errorf("%q, %v", got, client.Done())
+	}
+	var doc Document
+	for _, tt := range []struct {
+		frame, answer string
+		done          bool
+	}{
+		{`{"type":"extension_ui_request","id":"u","method":"confirm"}`, `{"type":"extension_ui_response","id":"u","cancelled":true}`, false},
+		{`{"type":"agent_end"}`, "", true},
+	} {
+		if _, ok := ParseFrame(contract.FamilyPiRPC, &doc, []byte(tt.frame)); !ok {
+			t.Fatal(tt.frame)
+		}
+		if got := bytes.Join(client.Receive(&doc), nil); string(got) != tt.answer || client.Done() != tt.done || client.HoldsStdin() {
+			t.Errorf("%s: %q, done %v", tt.frame, got, client.Done())
+		}
 	}
 }
 

@@ -43,6 +43,8 @@ type dialogReply struct {
 
 func (c *commandClient) Done() bool { return c.done }
 
+func (c *commandClient) HoldsStdin() bool { return c.cancelled && c.profile.AbortEnds }
+
 // Start sends the prompt, or first asks for the session that it continues: a prompt into the wrong session would
 // silently lose the conversation.
 func (c *commandClient) Start() [][]byte {
@@ -78,6 +80,7 @@ func (c *commandClient) abort() {
 	if !c.cancelled {
 		c.cancelled = true
 		c.issue(hostCommand{Type: "abort"})
+		c.done = c.profile.AbortEnds
 	}
 }
 
@@ -93,7 +96,9 @@ func (c *commandClient) Receive(frame *Document) [][]byte {
 		if moment == contract.CancelAtPermission && !slices.Contains(c.profile.Silent, frame.text("method")) {
 			c.abort()
 		}
-		c.dialog(frame)
+		if !c.done {
+			c.dialog(frame)
+		}
 	case kind == "response":
 		c.response(frame)
 	case kind == c.profile.EndsAt:

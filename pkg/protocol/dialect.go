@@ -35,6 +35,7 @@ type Dialect struct {
 	pairs    []compiledPair
 	terminal map[string]bool
 	after    map[string]bool
+	reopen   map[string]bool
 }
 
 type typeRule struct {
@@ -73,7 +74,7 @@ func Compile(src contract.Dialect) (*Dialect, error) {
 	d := &Dialect{
 		Source: src, Hash: contract.HashBytes(canonical),
 		exact: map[string]Attr{}, unions: map[string]string{}, enums: map[string]map[string]bool{}, ambient: map[string]map[string]bool{},
-		events: map[string][]compiledEvent{}, terminal: set(src.Terminal.Events), after: set(src.Terminal.After),
+		events: map[string][]compiledEvent{}, terminal: set(src.Terminal.Events), after: set(src.Terminal.After), reopen: set(src.Terminal.Reopen),
 	}
 	for _, list := range []struct {
 		paths []string
@@ -254,6 +255,9 @@ func (d *Dialect) Terminal(eventType string) bool { return d != nil && d.termina
 
 // After reports whether the event type may follow the end of a turn.
 func (d *Dialect) After(eventType string) bool { return d != nil && d.after[eventType] }
+
+// Reopens reports whether the event type takes back the end of a turn.
+func (d *Dialect) Reopens(eventType string) bool { return d != nil && d.reopen[eventType] }
 
 func set(values []string) map[string]bool {
 	m := make(map[string]bool, len(values))

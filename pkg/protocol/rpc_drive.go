@@ -63,7 +63,7 @@ type rpcDrive struct {
 	mu     sync.Mutex
 	queue  [][]byte
 	queued int
-	finish bool // nothing more will be queued: close standard input behind the queue
+	finish bool // nothing more will be queued: the turn is over behind the queue
 	err    error
 }
 
@@ -103,7 +103,9 @@ func (d *rpcDrive) send(over <-chan struct{}) {
 			d.mu.Unlock()
 			if len(frames) == 0 {
 				if finish {
-					d.closeStdin()
+					if !d.Client.HoldsStdin() {
+						d.closeStdin()
+					}
 					d.closed.CompareAndSwap(0, int64(time.Since(d.drive.Start))|1)
 				}
 				break

@@ -77,12 +77,17 @@ func (o rpcOutcome) frames(dir contract.FrameDirection) []string {
 // converse drives an agent. The pipes break when the drive has ended, as a kill does.
 func converse(t testing.TB, profile string, turn Turn, limits Limits, play func(*peer)) rpcOutcome {
 	t.Helper()
+	return converseIn(t, contract.FamilyACP, profile, turn, limits, play)
+}
+
+func converseIn(t testing.TB, family contract.Family, profile string, turn Turn, limits Limits, play func(*peer)) rpcOutcome {
+	t.Helper()
 	rec, err := transcript.NewRecorder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	turn.Prompt, turn.Cwd = "hi", "/w"
-	client, err := NewClient(contract.FamilyACP, loadClient(t, profile), turn)
+	client, err := NewClient(family, loadClient(t, profile), turn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +100,7 @@ func converse(t testing.TB, profile string, turn Turn, limits Limits, play func(
 	var done sync.WaitGroup
 	done.Go(func() { play(p) })
 	finished := make(chan rpcOutcome, 1)
-	r := &RPC{Family: contract.FamilyACP, Client: client, Limits: limits, Start: time.Now(), Rec: rec, Exited: exited}
+	r := &RPC{Family: family, Client: client, Limits: limits, Start: time.Now(), Rec: rec, Exited: exited}
 	go func() {
 		stop, err := r.Drive(context.Background(), Pipes{Stdin: inW, Stdout: outR, Stderr: errR})
 		finished <- rpcOutcome{stop: stop, err: err}
@@ -250,6 +255,27 @@ func TestRPCLineWithoutEnd(t *testing.T) {
 	var long *LineTooLongError
 	if !errors.As(o.err, &long) {
 		t.Error(o.stop, o.err)
+	}
+}
+
+// A host that has aborted leaves standard input open: the agent ends when its process is ended, not by itself.
+func TestRPCAbortHoldsStdin(t *testing.T) {
+	turn := Turn{Host: contract.HostPolicy{CancelAt: contract.CancelAtPrompt}}
+	limits := Limits{Total: 20 * time.Second, Inactivity: 20 * time.Second, Linger: 200 * time.Millisecond}
+	closed := true
+	o := converseIn(t, contract.FamilyPiRPC, "open-design", turn, limits, func(p *peer) {
+		p.read()
+		p.read()
+		p.say(`{"id":2,"type":"response","command":"abort","success":true}`)
+		p.say(`{"type":"agent_end"}`)
+		p.read()
+		closed = p.lines.Err() == nil // the pipe breaks with an error after the drive
+	})
+	if o.stop != StopLingers || closed {
+		t.Error(o.stop, "standard input closed:", closed)
+	}
+	if got := o.frames(contract.CLIToServer); len(got) != 2 {
+		t.Error("what the agent says after its host has done is recorded:", got)
 	}
 }
 

@@ -37,6 +37,9 @@ func (v *invariants) frame(eventType string, pairs []protocol.Pair) {
 	if v.frames == 1 && src.Session != "" && eventType != src.Session {
 		v.broke(fmt.Sprintf("session: the first frame is not %s", src.Session))
 	}
+	if v.dialect.Reopens(eventType) {
+		v.terminals = 0
+	}
 	if v.terminals > 0 && !v.dialect.Terminal(eventType) && !v.dialect.After(eventType) {
 		v.broke("terminal: a frame follows the end of the turn")
 	}

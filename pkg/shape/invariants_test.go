@@ -39,3 +39,30 @@ func TestInvariantsOfAStoppedRun(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A CLI that tries again takes back the end that it told.
+func TestInvariantsOfATurnThatGoesOn(t *testing.T) {
+	d, err := protocol.Compile(contract.Dialect{
+		Name: "d", EventType: []contract.EventTypeRule{{Path: "$.type"}},
+		Terminal: contract.Terminal{Events: []string{"end"}, PerTurn: 1, Reopen: []string{"retry"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(frames ...string) []string {
+		v := newInvariants(d)
+		for _, f := range frames {
+			v.frame(f, nil)
+		}
+		return v.finish(false)
+	}
+	if got := run("start", "end", "retry", "start", "end"); len(got) > 0 {
+		t.Errorf("retried: %v", got)
+	}
+	if got := run("end", "retry"); len(got) != 1 {
+		t.Errorf("a retry without an end: %v", got)
+	}
+	if got := run("end", "start"); len(got) != 1 {
+		t.Errorf("a frame after the end: %v", got)
+	}
+}
