@@ -165,5 +165,9 @@ func (s *Stage) Child(ctx context.Context, req ChildRequest) (end replay.Ending,
 	if req.CheckStdin {
 		child.Prompt = s.Checkout.Catalog.Probes[f.Probe].Prompt
 	}
-	return child.Play(ctx, f)
+	end, err = child.Play(ctx, f)
+	if wrong := (*replay.FrameError)(nil); errors.As(err, &wrong) || errors.Is(err, replay.ErrHostGone) {
+		return end, Found("%v", err)
+	}
+	return end, err
 }

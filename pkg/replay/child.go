@@ -49,7 +49,9 @@ func (c Child) Play(ctx context.Context, f *Fixture) (Ending, error) {
 	var at int64
 	stdin := bufio.NewReader(c.Stdin)
 	var rpc conversation
+	entry := 0
 	err := f.Each(func(e transcript.Entry) error {
+		entry++
 		if err := c.pause(ctx, e.AtMs-at); err != nil {
 			return err
 		}
@@ -58,6 +60,9 @@ func (c Child) Play(ctx context.Context, f *Fixture) (Ending, error) {
 		case e.Frame != nil && e.Dir == contract.ServerToCLI:
 			n, err := rpc.hear(ctx, stdin, e.Frame)
 			end.StdinBytes += int64(n)
+			if wrong := (*FrameError)(nil); errors.As(err, &wrong) {
+				wrong.Entry = entry
+			}
 			return err
 		case e.Frame != nil:
 			return write(c.Stdout, rpc.say(e.Frame))

@@ -15,6 +15,17 @@ import (
 // ErrHostGone says that the host closed standard input while the recording has more frames of it.
 var ErrHostGone = errors.New("the host closed standard input before it had sent all frames of the recording")
 
+// FrameError says that the host of a played RPC recording said something else than the recorded host. It carries what
+// was recorded, and nothing of what this host wrote.
+type FrameError struct {
+	Entry int // of the fixture, counted from 1
+	Want  string
+}
+
+func (e *FrameError) Error() string {
+	return fmt.Sprintf("entry %d: the recorded host sends %s here, and this one something else", e.Entry, e.Want)
+}
+
 // conversation plays a recording of an RPC family: each recorded frame of the host stands for one line that the live
 // host writes. Hosts choose the ids of their requests themselves, so the answers get those of the live host.
 type conversation struct {
@@ -24,10 +35,16 @@ type conversation struct {
 // hear takes the line that stands for a recorded frame of the host.
 func (c *conversation) hear(ctx context.Context, stdin *bufio.Reader, recorded []byte) (int, error) {
 	line, err := readLine(ctx, stdin)
+	for err == nil && len(bytes.TrimSpace(line)) == 0 {
+		line, err = readLine(ctx, stdin)
+	}
 	if err != nil {
 		return len(line), err
 	}
 	was, now := headOf(recorded), headOf(line)
+	if was.kind() != now.kind() || (was.id == nil) != (now.id == nil) {
+		return len(line), &FrameError{Want: was.kind()}
+	}
 	if was.id != nil && now.id != nil && !was.answers {
 		if c.ids == nil {
 			c.ids = map[string]json.RawMessage{}
@@ -78,6 +95,18 @@ type head struct {
 	id            json.RawMessage
 	start, end    int
 	asks, answers bool
+	method, name  string // name is the type of a command
+}
+
+// kind names a frame of a host: a method, a command, or that it answers.
+func (h head) kind() string {
+	switch {
+	case h.method != "":
+		return h.method
+	case h.answers:
+		return "an answer"
+	}
+	return h.name
 }
 
 func headOf(frame []byte) (h head) {
@@ -101,6 +130,9 @@ func headOf(frame []byte) (h head) {
 			h.id, h.start = bytes.Clone(value), h.end-len(value)
 		case "method":
 			h.asks = true
+			_ = json.Unmarshal(value, &h.method) // what is no string names nothing
+		case "type":
+			_ = json.Unmarshal(value, &h.name)
 		case "result", "error":
 			h.answers = true
 		}
