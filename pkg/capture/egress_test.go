@@ -28,7 +28,7 @@ func TestPublicNames(t *testing.T) {
 		{"an address", []string{"4.3.2.1.in-addr.arpa", "1.2.3.4"}, []string{"<host>"}},
 		{"the canary", []string{f.canaries[canaryEnvironment] + ".evil.example"}, []string{"<host>"}},
 		{"data in a label", []string{"deadbeef01.evil.example", "u4k9x2a7.evil.example", "a.b.c.d.e.f.evil.example", "x12345.evil.example"}, []string{"<host>"}},
-		{"package registries", []string{"registry.yarnpkg.com", "registry.npmjs." + "org", "registry.example.com"}, []string{"<npm-registry>", "registry.example.com"}},
+		{"package registries", []string{"registry.yarnpkg." + "com", "registry.npmjs." + "org", "registry.example.com"}, []string{"<npm-registry>", "registry.example.com"}},
 		{"what is no name", []string{"a b.example", "a\x00.example", "::warning::x.example", "A.example", ""}, []string{"<host>"}},
 	} {
 		got, err := c.publicNames(tt.names, f)
