@@ -75,17 +75,17 @@ func (n *NPM) run(ctx context.Context, dir, op string, args []string) ([]byte, e
 		return nil, fmt.Errorf("reading npm %s: more than %d bytes of output: narrow the request", op, maxOutput)
 	}
 	if err == nil {
-		return stdout.Bytes(), nil
+		return stdout.buf.Bytes(), nil
 	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("running npm %s: %w", op, ctx.Err())
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		if exit.ExitCode() == exitNoInterpreter && len(stdout.Bytes()) == 0 {
+		if exit.ExitCode() == exitNoInterpreter && len(stdout.buf.Bytes()) == 0 {
 			return nil, ErrNoNode
 		}
-		return nil, classify(op, errorCode(stdout.Bytes(), stderr.Bytes()))
+		return nil, classify(op, errorCode(stdout.buf.Bytes(), stderr.buf.Bytes()))
 	}
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, exec.ErrDot) || errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoNPM
@@ -138,16 +138,16 @@ func errorCode(stdout, stderr []byte) string {
 
 // cappedBuffer keeps up to maxOutput bytes and drops the rest, so that a runaway npm cannot fill the memory.
 type cappedBuffer struct {
-	bytes.Buffer
+	buf      bytes.Buffer // not embedded: its ReadFrom would go past Write, and so past the limit
 	overflow bool
 }
 
 // Write never fails: an error would stop the copying and block npm on a full pipe.
 func (b *cappedBuffer) Write(p []byte) (int, error) {
-	if room := maxOutput - b.Len(); len(p) > room {
+	if room := maxOutput - b.buf.Len(); len(p) > room {
 		b.overflow = true
-		b.Buffer.Write(p[:room])
+		b.buf.Write(p[:room])
 		return len(p), nil
 	}
-	return b.Buffer.Write(p)
+	return b.buf.Write(p)
 }
