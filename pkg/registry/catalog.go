@@ -110,14 +110,24 @@ func loadProbe(fsys fs.FS, id string) (contract.Probe, contract.Problems, error)
 	p := contract.Probe{ID: contract.ProbeID(id)}
 	var problems contract.Problems
 	part := func(name string, into any, kind contract.Kind) error {
-		data, err := fs.ReadFile(fsys, id+"/"+name)
+		file := "probes/" + id + "/" + name
+		info, err := fs.Stat(fsys, id+"/"+name)
 		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFixtureFile) {
+			// Opening a pipe would wait for its writer for ever.
+			problems = append(problems, contract.Problem{File: file, Rule: "probe/file", Message: "the entry is no regular file, or too large",
+				Remedy: fmt.Sprintf("make it a file of at most %d bytes", maxFixtureFile)})
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		file := "probes/" + id + "/" + name
+		data, err := fs.ReadFile(fsys, id+"/"+name)
+		if err != nil {
+			return err
+		}
 		var found contract.Problems
 		switch into := into.(type) {
 		case **contract.MinEvents:
