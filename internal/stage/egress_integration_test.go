@@ -3,11 +3,8 @@
 package stage_test
 
 import (
-	"crypto/rand"
-	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/open-design/agent-cli-contracts/internal/stage"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -17,18 +14,7 @@ import (
 // This release looks its vendor's host up although it is pointed at the model server. The record says so, and the run is an
 // observation all the same.
 func TestRealEgressAttempt(t *testing.T) {
-	cache, err := stage.DefaultCache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := stage.Open(
-		stage.Env{Getenv: os.Getenv, Now: time.Now, Random: rand.Reader, Progress: t.Logf},
-		stage.Dirs{Checkout: "../..", Out: t.TempDir(), Cache: cache},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close() //nolint:errcheck // read only
+	s := openReal(t)
 	if _, err := s.Capture(t.Context(), stage.CaptureRequest{Selector: "codex@0.98.0:chat-text-success", Repeat: 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -3,29 +3,16 @@
 package stage_test
 
 import (
-	"crypto/rand"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/open-design/agent-cli-contracts/internal/stage"
 )
 
 // A CLI that is a script runs on the Node that its record pins; the same script given by hand prints the same shape.
 func TestRealScript(t *testing.T) {
-	cache, err := stage.DefaultCache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := stage.Open(
-		stage.Env{Getenv: os.Getenv, Now: time.Now, Random: rand.Reader, Progress: t.Logf},
-		stage.Dirs{Checkout: "../..", Out: t.TempDir(), Cache: cache},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close() //nolint:errcheck // read only
+	s := openReal(t)
 	agent := s.Checkout.Catalog.Agents["gemini"]
 	installed, err := s.NPM.Install(t.Context(), agent, "0.61.0", s.Platform)
 	if err != nil {

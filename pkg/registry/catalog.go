@@ -31,27 +31,11 @@ func LoadCatalog(t *Tree, probes string) (*Catalog, error) {
 	c := &Catalog{Agents: map[contract.AgentID]contract.Agent{}, Diagnostics: map[contract.AgentID][]contract.DiagnosticTemplate{}, Probes: map[contract.ProbeID]contract.Probe{},
 		Clients: map[contract.ClientID]contract.Client{}}
 	var problems contract.Problems
-	for _, p := range t.Files("agents/") {
-		agent, found, err := read[contract.Agent](t, contract.KindAgent, p)
-		if err != nil {
-			return nil, err
-		}
-		problems = append(problems, found...)
-		if len(found) == 0 && p != "agents/"+string(agent.ID)+".json" {
-			problems = append(problems, contract.Problem{File: p, Pointer: "/id", Rule: "agent/file-name", Message: "the id is not the file's name", Remedy: "rename the file or correct the id"})
-		}
-		c.Agents[agent.ID] = agent
+	if err := loadNamed(t, contract.KindAgent, "agents/", c.Agents, func(a contract.Agent) contract.AgentID { return a.ID }, &problems); err != nil {
+		return nil, err
 	}
-	for _, p := range t.Files("clients/") {
-		client, found, err := read[contract.Client](t, contract.KindClient, p)
-		if err != nil {
-			return nil, err
-		}
-		problems = append(problems, found...)
-		if len(found) == 0 && p != "clients/"+string(client.ID)+".json" {
-			problems = append(problems, contract.Problem{File: p, Pointer: "/id", Rule: "client/file-name", Message: "the id is not the file's name", Remedy: "rename the file or correct the id"})
-		}
-		c.Clients[client.ID] = client
+	if err := loadNamed(t, contract.KindClient, "clients/", c.Clients, func(cl contract.Client) contract.ClientID { return cl.ID }, &problems); err != nil {
+		return nil, err
 	}
 	for _, p := range t.Files("diagnostics/") {
 		d, found, err := read[contract.Diagnostics](t, contract.KindDiagnostics, p)
@@ -69,6 +53,22 @@ func LoadCatalog(t *Tree, probes string) (*Catalog, error) {
 		return nil, problems
 	}
 	return c, nil
+}
+
+// loadNamed reads the records of a folder whose file names are their ids.
+func loadNamed[ID ~string, T any](t *Tree, kind contract.Kind, dir string, into map[ID]T, id func(T) ID, problems *contract.Problems) error {
+	for _, p := range t.Files(dir) {
+		record, found, err := read[T](t, kind, p)
+		if err != nil {
+			return err
+		}
+		*problems = append(*problems, found...)
+		if len(found) == 0 && p != dir+string(id(record))+".json" {
+			*problems = append(*problems, contract.Problem{File: p, Pointer: "/id", Rule: string(kind) + "/file-name", Message: "the id is not the file's name", Remedy: "rename the file or correct the id"})
+		}
+		into[id(record)] = record
+	}
+	return nil
 }
 
 func read[T any](t *Tree, kind contract.Kind, p string) (T, contract.Problems, error) {
