@@ -6,51 +6,22 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
-	"github.com/open-design/agent-cli-contracts/pkg/redact"
-	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
 
 func talking(t *testing.T) *Fixture {
 	t.Helper()
-	src, _, err := protocol.FamilyDialect(contract.FamilyPiRPC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dialect, err := protocol.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scanner, err := scan.New(scan.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := redact.Read(strings.NewReader(talk), redact.Policy{
-		Family: contract.FamilyPiRPC, Transport: contract.TransportPiRPC, Dialect: dialect, Literals: []string{"Say hi."}, Scanner: scanner,
-	}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return &Fixture{Sanitized: s, Path: "talk", Mode: registry.Mode{Family: contract.FamilyPiRPC, Stdin: contract.StdinRPC}}
+	return &Fixture{Sanitized: readTalk(t, talk), Path: "talk", Mode: registry.Mode{Family: contract.FamilyPiRPC, Stdin: contract.StdinRPC}}
 }
 
 // The host that captures are driven by speaks with the recorded agent, counting its ids from elsewhere.
 func TestChildSpeaksWithAHost(t *testing.T) {
-	data, err := os.ReadFile("../../registry/clients/open-design.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile, problems := contract.Decode[contract.Client](contract.KindClient, "open-design.json", data)
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	profile := openDesign(t)
 	profile.Commands.FirstID = 41
 	host, err := protocol.NewClient(contract.FamilyPiRPC, profile, protocol.Turn{Prompt: "Something else."})
 	if err != nil {

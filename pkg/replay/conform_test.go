@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"strings"
@@ -22,7 +21,9 @@ const talk = `{"dir":"server->cli","stream":"stdin","at_ms":0,"frame":{"id":1,"t
 {"dir":"process","event":"exit","at_ms":5,"exit_code":0,"signal":null}
 `
 
-func TestConform(t *testing.T) {
+// openDesign is the client profile that captures speak with.
+func openDesign(t *testing.T) contract.Client {
+	t.Helper()
 	data, err := os.ReadFile("../../registry/clients/open-design.json")
 	if err != nil {
 		t.Fatal(err)
@@ -31,6 +32,12 @@ func TestConform(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
+	return profile
+}
+
+// readTalk reads a transcript of Pi's RPC mode.
+func readTalk(t *testing.T, text string) *redact.Sanitized {
+	t.Helper()
 	src, _, err := protocol.FamilyDialect(contract.FamilyPiRPC)
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +50,18 @@ func TestConform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s, err := redact.Read(strings.NewReader(text), redact.Policy{
+		Family: contract.FamilyPiRPC, Transport: contract.TransportPiRPC, Dialect: dialect, Literals: []string{"Say hi."}, Scanner: scanner,
+	}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestConform(t *testing.T) {
+	profile := openDesign(t)
 	tests := map[string]struct {
 		old, new string
 		entry    int // -1: conforms
@@ -55,13 +74,7 @@ func TestConform(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s, err := redact.Read(bytes.NewReader([]byte(strings.Replace(talk, tt.old, tt.new, 1))), redact.Policy{
-				Family: contract.FamilyPiRPC, Transport: contract.TransportPiRPC, Dialect: dialect, Literals: []string{"Say hi."}, Scanner: scanner,
-			}, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close() //nolint:errcheck // an unlinked spool
+			s := readTalk(t, strings.Replace(talk, tt.old, tt.new, 1))
 			host, err := Host(contract.Agent{}, "1.0.0", registry.Mode{Family: contract.FamilyPiRPC}, contract.Probe{Prompt: "Say hi.\n"}, profile)
 			if err != nil {
 				t.Fatal(err)
