@@ -217,31 +217,10 @@ func stdinPrompt(mode registry.Mode, vars map[string]string) ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false) // as hosts write it
-	if err := enc.Encode(expandJSON(mode.Message, vars)); err != nil {
+	if err := enc.Encode(contract.FillJSON(mode.Message, contract.Placeholders(vars))); err != nil {
 		return nil, fmt.Errorf("stdin_message of mode %s: %w", mode.ID, err)
 	}
 	return line.Bytes(), nil
-}
-
-// expandJSON copies a JSON value and fills the placeholders of its strings.
-func expandJSON(v any, vars map[string]string) any {
-	switch v := v.(type) {
-	case string:
-		return expand(v, vars)
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = expandJSON(e, vars)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = expandJSON(e, vars)
-		}
-		return out
-	}
-	return v
 }
 
 func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, command isolation.Command, client protocol.Client, s protocol.Stream, mode registry.Mode, silence contract.RunSignal) (*driven, error) {

@@ -170,11 +170,7 @@ func (f *folder) vars(baseURL, model, prompt string) map[string]string {
 
 // expand replaces the placeholders of a template. Values are inserted as they are and not expanded again.
 func expand(template string, vars map[string]string) string {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		pairs = append(pairs, "{"+name+"}", vars[name])
-	}
-	return strings.NewReplacer(pairs...).Replace(template)
+	return contract.Placeholders(vars).Replace(template)
 }
 
 // homeFiles picks the agent's home files for a release; an error probe may take credential files away.

@@ -227,14 +227,14 @@ func TestFindingsExplainThemselves(t *testing.T) {
 func TestToolBehindAnother(t *testing.T) {
 	candidates := []contract.Tool{{Name: "listed"}, {Name: "group.deep.sub", Behind: "search"}}
 	search := offeredTool{name: "search", kind: toolHosted}
-	got := choose(candidates, []offeredTool{search}, placeholders(nil))
+	got := choose(candidates, []offeredTool{search}, contract.Placeholders(nil))
 	if got == nil || got.tool != (offeredTool{name: "sub", namespace: "group.deep", kind: toolFunction}) {
 		t.Errorf("behind a search: %+v", got)
 	}
-	if got := choose(candidates, []offeredTool{search, {name: "listed", kind: toolFunction}}, placeholders(nil)); got.tool.name != "listed" {
+	if got := choose(candidates, []offeredTool{search, {name: "listed", kind: toolFunction}}, contract.Placeholders(nil)); got.tool.name != "listed" {
 		t.Errorf("the first candidate is offered: %+v", got)
 	}
-	if got := choose(candidates, []offeredTool{{name: "other", kind: toolFunction}}, placeholders(nil)); got != nil {
+	if got := choose(candidates, []offeredTool{{name: "other", kind: toolFunction}}, contract.Placeholders(nil)); got != nil {
 		t.Errorf("nothing of the kind is offered: %+v", got)
 	}
 }

@@ -30,7 +30,7 @@ func choose(candidates []contract.Tool, offered []offeredTool, fill *strings.Rep
 			default:
 				continue
 			}
-			return &call{tool: tool, arguments: expand(candidate.Arguments, fill).(map[string]any)}
+			return &call{tool: tool, arguments: contract.FillJSON(candidate.Arguments, fill).(map[string]any)}
 		}
 	}
 	return nil
@@ -53,36 +53,5 @@ func callable(tool offeredTool, candidate contract.Tool) bool {
 		return ok
 	default:
 		return false
-	}
-}
-
-// placeholders returns a replacer of {name} by the value of name.
-func placeholders(vars map[string]string) *strings.Replacer {
-	var pairs []string
-	for name, value := range vars {
-		pairs = append(pairs, "{"+name+"}", value)
-	}
-	return strings.NewReplacer(pairs...)
-}
-
-// expand copies a JSON value deeply and fills the placeholders of its strings. A nil object becomes an empty one.
-func expand(v any, fill *strings.Replacer) any {
-	switch v := v.(type) {
-	case string:
-		return fill.Replace(v)
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = expand(e, fill)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = expand(e, fill)
-		}
-		return out
-	default:
-		return v
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 // Server plays one script for one run. Make it with New; it serves one listener.
@@ -46,7 +48,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:     cfg,
 		dialect: d,
-		fill:    placeholders(cfg.Vars),
+		fill:    contract.Placeholders(cfg.Vars),
 		ledger:  newLedger(cfg),
 		reading: make(chan struct{}, maxReading),
 		closing: make(chan struct{}),
