@@ -180,7 +180,7 @@ func TestCaptureTypedEnds(t *testing.T) {
 			c := newCapturer(t, true)
 			target := fakeTarget(t, tt.prompt)
 			target.Probe.Script.Requests = "optional"
-			target.Probe.Expected.MustSee = []contract.EventName{"init_or_status"}
+			target.Probe.Expected.MustSee, target.Probe.Expected.Exit = []contract.EventName{"init_or_status"}, []contract.ExitClass{tt.want}
 			got, err := c.Capture(context.Background(), target)
 			if err != nil {
 				t.Fatal(err)

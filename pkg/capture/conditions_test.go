@@ -148,6 +148,23 @@ func TestSignalAndExit(t *testing.T) {
 	}
 }
 
+// A stalled machine looks like a CLI that hangs: a probe must say that a timeout is an answer.
+func TestTimeoutIsNamed(t *testing.T) {
+	c := newCapturer(t, false)
+	target := conditional(t, "wait", contract.RunConditions{})
+	target.Probe.Script.Requests = "optional"
+	target.Probe.Expected.MustSee = []contract.EventName{"assistant_text"}
+	target.Probe.Expected.TimeLimits.Inactivity = 1
+	var unexpected *ExpectationError
+	if _, err := c.Capture(context.Background(), target); !errors.As(err, &unexpected) || !strings.Contains(err.Error(), "ended with timeout, and only success, nonzero, signal, unknown will do") {
+		t.Errorf("no end is named: %v", err)
+	}
+	target.Probe.Expected.Exit = []contract.ExitClass{contract.ExitTimeout}
+	if got, err := c.Capture(context.Background(), target); err != nil || got.Shape.Shape.Exit != contract.ExitTimeout {
+		t.Errorf("a timeout is named: %v", err)
+	}
+}
+
 func TestProbeThatFitsNoMode(t *testing.T) {
 	c := newCapturer(t, false)
 	var unfit *registry.UnfitError

@@ -61,18 +61,15 @@ func (c *Capturer) judge(r *run) error {
 	return expect(r)
 }
 
-// expect compares the reference events with what the probe must see.
+// expect compares the reference events with what the probe must see, and the end with those that it allows.
 func expect(r *run) error {
-	want := r.target.Probe.Expected
-	if want == nil {
-		return nil
-	}
+	probe, exit := r.target.Probe, r.shape.Shape.Exit
 	seen := map[contract.EventName]bool{}
 	for _, e := range r.events {
 		seen[e.Event] = true
 	}
 	var missing []contract.EventName
-	for _, name := range want.MustSee {
+	for _, name := range probe.MustSee() {
 		if name == "init_or_status" && r.mode.Family == contract.FamilyPlain {
 			continue // plain text has no frame that could say so
 		}
@@ -80,8 +77,7 @@ func expect(r *run) error {
 			missing = append(missing, name)
 		}
 	}
-	exit := r.shape.Shape.Exit
-	if len(missing) == 0 && (len(want.Exit) == 0 || slices.Contains(want.Exit, exit)) {
+	if len(missing) == 0 && slices.Contains(probe.Ends(), exit) {
 		return nil
 	}
 	var names []contract.EventName
@@ -89,7 +85,7 @@ func expect(r *run) error {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return &ExpectationError{Probe: r.target.Probe.ID, Missing: missing, Seen: names, Exit: exit, Ends: want.Exit}
+	return &ExpectationError{Probe: probe.ID, Missing: missing, Seen: names, Exit: exit, Ends: probe.Ends()}
 }
 
 // FailureRecord is what is kept, privately, of a run that redaction stopped: rule and place, never a value.

@@ -28,6 +28,23 @@ func (p Probe) ImplicitMode() ModeID {
 	return ""
 }
 
+// MustSee lists the events that a run must show before it counts.
+func (p Probe) MustSee() []EventName {
+	if p.Expected == nil {
+		return nil
+	}
+	return p.Expected.MustSee
+}
+
+// Ends lists how a run of the probe may end. A timeout must be named: else a stalled machine would be recorded as a CLI
+// that hangs.
+func (p Probe) Ends() []ExitClass {
+	if p.Expected != nil && len(p.Expected.Exit) > 0 {
+		return p.Expected.Exit
+	}
+	return []ExitClass{ExitSuccess, ExitNonzero, ExitSignal, ExitUnknown}
+}
+
 // MinEvents is expected-min-events.json: what a capture must show before it counts.
 type MinEvents struct {
 	Description string        `json:"description,omitempty" jsonschema:"maxLength=500"`
@@ -36,8 +53,8 @@ type MinEvents struct {
 	Optional    []EventName   `json:"optional,omitempty"`
 	Forbidden   []FindingName `json:"forbidden"`
 	TimeLimits  *TimeLimits   `json:"time_limits,omitempty"`
-	// Exit lists how the run may end; empty means that any end will do.
-	Exit []ExitClass    `json:"exit,omitempty" jsonschema:"uniqueItems=true,description=How the run may end; any end will do where it is left out"`
+	// Exit lists how the run may end; see Probe.Ends.
+	Exit []ExitClass    `json:"exit,omitempty" jsonschema:"uniqueItems=true,description=How the run may end; where it is left out any end will do but a timeout"`
 	Run  *RunConditions `json:"run,omitempty"`
 }
 

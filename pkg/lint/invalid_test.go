@@ -80,9 +80,9 @@ func TestInvalid(t *testing.T) {
 	})
 }
 
-// shownElsewhere are rules that an archive cannot break, because its tree has no base and no links, and one whose
-// findings have the ids of contract.CheckEvidence.
-var shownElsewhere = map[string]bool{"overlay/folders": true, "overlay/immutable": true, "file/regular": true, "file/readable": true, "evidence/agrees": true}
+// shownElsewhere are rules that an archive cannot break, because its tree has no base, no links and the probes of the
+// valid tree, and one whose findings have the ids of contract.CheckEvidence.
+var shownElsewhere = map[string]bool{"observation/end": true, "overlay/folders": true, "overlay/immutable": true, "file/regular": true, "file/readable": true, "evidence/agrees": true}
 
 var breaksLine = regexp.MustCompile(`(?m)^breaks: (.+)$`)
 
@@ -143,6 +143,31 @@ func (f files) change(line string) error {
 		return fmt.Errorf("nothing to change")
 	}
 	return nil
+}
+
+// A run that its probe would not accept any more is a finding.
+func TestEndThatTheProbeDoesNotAllow(t *testing.T) {
+	probes := filepath.Join(t.TempDir(), "probes")
+	if err := os.CopyFS(probes, os.DirFS(baseProbes)); err != nil {
+		t.Fatal(err)
+	}
+	stricter := `{"must_see": [], "forbidden": [], "exit": ["timeout"]}`
+	if err := os.WriteFile(filepath.Join(probes, "greet", "expected-min-events.json"), []byte(stricter), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	findings, err := Run(base(t).tree(t), Options{Probes: probes, Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := 0
+	for _, finding := range findings {
+		if finding.Rule == "observation/end" && strings.Contains(finding.File, ".greet.") {
+			ended++
+		}
+	}
+	if ended != 3 {
+		t.Errorf("three runs of the probe ended with success: %v", findings)
+	}
 }
 
 func (f files) resign(name string) error {

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -67,6 +68,19 @@ var observationRules = []Rule{
 			}
 			o.Shape.Signature = rec.Shape
 			s.problems(contract.CheckShape(string(rec.Path), o, f.shape))
+		},
+	},
+	{
+		ID: "observation/end", Purpose: "A run ended as its probe allows: a timeout is an answer only where the probe names it.", Severity: Error,
+		observation: func(s *state, rec *registry.Record, report reporter) {
+			probe, ok := s.catalog.Probes[rec.Observation.Probe]
+			f := s.bySignature[rec.Shape]
+			if !ok || probe.HostOnly() || f == nil || rec.Withdrawn() {
+				return
+			}
+			if exit := f.shape.Exit; !slices.Contains(probe.Ends(), exit) {
+				report(string(rec.Path), "/shape", "the run ended with "+string(exit)+", which its probe does not allow", "withdraw the observation, or name the end in exit of the probe's expected-min-events.json")
+			}
 		},
 	},
 	{
