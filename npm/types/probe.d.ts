@@ -1,5 +1,5 @@
 // Generated from registry/schemas/probe.schema.json; do not edit.
-// schema-sha256: 3d5baa3d3d74cbc436a298c32999bd357d32e50428a3530fccc902f42dd64d44
+// schema-sha256: c6411738bb0eb41bdd8b3250913cc63a2be28b3f57db2aa8d06834b05547469d
 
 /**
  * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
@@ -75,7 +75,7 @@ export interface MinEvents {
   forbidden: FindingName[]
   time_limits?: TimeLimits | null
   /**
-   * How the run may end; any end will do where it is left out
+   * How the run may end; where it is left out any end will do but a timeout
    */
   exit?: ExitClass[]
   run?: RunConditions | null
