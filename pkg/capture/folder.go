@@ -177,7 +177,7 @@ func expand(template string, vars map[string]string) string {
 func homeFiles(t Target) []contract.HomeFile {
 	var out []contract.HomeFile
 	for _, file := range t.Agent.HomeFiles {
-		if ok, err := contract.MatchRange(file.Releases, string(t.Version)); err != nil || !ok {
+		if ok, err := contract.MatchReleases(file.Releases, string(t.Version)); err != nil || !ok {
 			continue
 		}
 		if p := t.Probe.EnvPolicy; p != nil && p.CredentialFiles == "remove" && strings.Contains(strings.Join(file.Lines, "\n"), "{secret}") {

@@ -2,7 +2,7 @@ package contract
 
 // Agent is everything that is particular to one coding-agent CLI: registry/agents/<id>.json. What an entry leaves
 // out does not apply; where a list has version ranges, the first entry that matches the version wins.
-// Version ranges use node-semver rules; an empty range matches every version.
+// Version ranges are written as in node-semver, see MatchReleases; an empty range matches every version.
 type Agent struct {
 	SchemaVersion   int             `json:"schema_version" jsonschema:"minimum=1,maximum=1"`
 	ID              AgentID         `json:"id"`
@@ -39,7 +39,7 @@ type Hole struct {
 
 // Covers reports whether the hole is one of this probe and release, whatever the mode.
 func (h Hole) Covers(p ProbeID, v CLIVersion) bool {
-	in, err := MatchRange(h.Releases, string(v))
+	in, err := MatchReleases(h.Releases, string(v))
 	return h.Probe == p && err == nil && in
 }
 

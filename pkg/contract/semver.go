@@ -11,7 +11,14 @@ import (
 // empty range matches every version, and an alternative equal to the version matches it, whatever its scheme, so
 // that calendar and opaque versions can be named. A version without semantic form matches in no other way.
 // The error says that the range cannot be parsed.
-func MatchRange(rng, version string) (bool, error) {
+func MatchRange(rng, version string) (bool, error) { return match(rng, version, false) }
+
+// MatchReleases reports whether a rule of an agent record for a range of releases holds for a version. It differs from
+// MatchRange in that a prerelease matches by its place in the order, between the bounds: a CLI's prerelease behaves like
+// its neighbours, and nobody could name each one in advance.
+func MatchReleases(rng, version string) (bool, error) { return match(rng, version, true) }
+
+func match(rng, version string, prereleases bool) (bool, error) {
 	set, err := parseRange(rng)
 	if err != nil {
 		return false, err
@@ -21,7 +28,7 @@ func MatchRange(rng, version string) (bool, error) {
 	}
 	v := parseVersion(version)
 	for _, alt := range set {
-		if alt.text == version || (v != nil && alt.matches(v)) {
+		if alt.text == version || (v != nil && alt.matches(v, prereleases)) {
 			return true, nil
 		}
 	}

@@ -172,11 +172,12 @@ func (p partial) next(index int) [3]uint64 {
 	return out
 }
 
-func (a *alternative) matches(v *semver.Version) bool {
+// matches reports whether all comparators hold; a prerelease must also be one that they name, unless prereleases is true.
+func (a *alternative) matches(v *semver.Version, prereleases bool) bool {
 	if a.exactOnly || a.never {
 		return false
 	}
-	named := v.Prerelease() == ""
+	named := prereleases || v.Prerelease() == ""
 	for _, c := range a.comparators {
 		if !c.holds(v) {
 			return false

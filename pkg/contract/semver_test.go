@@ -40,6 +40,34 @@ func TestMatchRange(t *testing.T) {
 	}
 }
 
+// A rule of an agent record holds for the prereleases between its bounds too.
+func TestMatchReleases(t *testing.T) {
+	tests := []struct {
+		rng string
+		in  []string
+		out []string
+	}{
+		{"", []string{"1.2.3-beta", "nightly"}, nil},
+		{"*", []string{"1.0.0-rc.1"}, []string{"nightly"}},
+		{">=0.133.0", []string{"0.133.0", "0.162.0-alpha.15"}, []string{"0.133.0-alpha.1", "0.132.0"}},
+		{"<0.44.0", []string{"0.44.0-alpha.1", "0.43.9"}, []string{"0.44.0"}},
+		{">=0.99.0 <0.133.0", []string{"0.128.0-alpha.1", "0.133.0-alpha.9"}, []string{"0.99.0-alpha.1", "0.162.0-alpha.15"}},
+		{"2025.09.04-fc40cd1", []string{"2025.09.04-fc40cd1"}, []string{"2025.09.04-aaaaaaa"}},
+	}
+	for _, tt := range tests {
+		for want, versions := range map[bool][]string{true: tt.in, false: tt.out} {
+			for _, version := range versions {
+				if got, err := MatchReleases(tt.rng, version); err != nil || got != want {
+					t.Errorf("MatchReleases(%q, %q) = %v, %v; want %v", tt.rng, version, got, err, want)
+				}
+			}
+		}
+	}
+	if _, err := MatchReleases(">=a", "1.0.0"); err == nil {
+		t.Error("a range that cannot be read matches")
+	}
+}
+
 func TestValidRange(t *testing.T) {
 	for _, rng := range []string{"", "*", "1", ">=1.2.3 <2", "^1 || ~2.1", "2025.09.04-fc40cd1", "1.2.3-beta.1"} {
 		if !ValidRange(rng) {

@@ -145,6 +145,24 @@ func (f files) change(line string) error {
 	return nil
 }
 
+// Two releases that print nothing until the time limit give the same bytes, if the clock will have it.
+func TestSilentRunsOfTwoReleases(t *testing.T) {
+	f := base(t)
+	for _, edit := range []string{
+		`sub observations/acme/1.1.0/linux-x64/*.greet.*.json: ("raw_client_transcript_sha256"|"raw_sha256"): "sha256:[0-9a-f]{64} => $1: "sha256:c2927207a1cc44acee0eb366589c75ec0fbf1f5d1a5779b580ff0608e348c330`,
+		"generate",
+	} {
+		if err := f.change(edit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, finding := range lint(t, f.tree(t)) {
+		if finding.Rule == "observation/duplicate" {
+			t.Error(finding)
+		}
+	}
+}
+
 // A run that its probe would not accept any more is a finding.
 func TestEndThatTheProbeDoesNotAllow(t *testing.T) {
 	probes := filepath.Join(t.TempDir(), "probes")

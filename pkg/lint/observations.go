@@ -43,11 +43,19 @@ var observationRules = []Rule{
 		},
 	},
 	{
+		// Releases that print nothing may give the same bytes by chance, hence the version.
 		ID: "observation/duplicate", Purpose: "A run is recorded once.", Severity: Error,
 		tree: func(s *state, report reporter) {
-			seen := map[contract.Hash]bool{}
+			type run struct {
+				raw      contract.Hash
+				agent    contract.AgentID
+				version  contract.CLIVersion
+				platform contract.Platform
+			}
+			seen := map[run]bool{}
 			for _, rec := range s.records.Observations {
-				raw := rec.Observation.Capture.RawClientTranscriptSHA256
+				o := rec.Observation
+				raw := run{o.Capture.RawClientTranscriptSHA256, o.Agent, o.CLIVersion, o.Platform}
 				if seen[raw] {
 					report(string(rec.Path), "/capture/raw_client_transcript_sha256", "another observation is of the same raw transcript", "keep one of them: the same run seen twice confirms nothing")
 				}

@@ -59,7 +59,7 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	}
 	m := Mode{ID: src.ID, Family: src.Family, Transport: src.Transport, Stdin: src.StdinMode, Message: src.Stdin, Env: src.Env, Tools: src.Tools, Trust: src.TrustArgv, Side: src.Side, OwnSandbox: src.Sandbox != "", TextEvent: "assistant_text"}
 	m.Client, m.Authenticate, m.SelectModel, m.Echoes = src.Client, src.AuthWith, src.Selects, src.Echoes
-	if ok, err := contract.MatchRange(src.Releases, string(version)); err != nil || !ok {
+	if ok, err := contract.MatchReleases(src.Releases, string(version)); err != nil || !ok {
 		return m, fmt.Errorf("mode %s of %s does not exist in release %s (%s)", src.ID, a.ID, version, src.Releases)
 	}
 	form, ok := First(src.Argv, version, func(f contract.ArgvForm) string { return f.Releases })
@@ -224,7 +224,7 @@ func dialect(a contract.Agent, m contract.Mode, version contract.CLIVersion) (co
 func findMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion) (contract.Mode, error) {
 	var known []string
 	for _, m := range a.Modes {
-		exists, err := contract.MatchRange(m.Releases, string(version))
+		exists, err := contract.MatchReleases(m.Releases, string(version))
 		if m.ID == id || (id == "" && err == nil && exists && (m.Default || len(a.Modes) == 1)) {
 			return m, nil
 		}
@@ -236,7 +236,7 @@ func findMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion)
 // First is the rule of every ranged list of an agent record: the first entry whose range holds the version.
 func First[T any](list []T, version contract.CLIVersion, releases func(T) string) (T, bool) {
 	for _, entry := range list {
-		if ok, err := contract.MatchRange(releases(entry), string(version)); err == nil && ok {
+		if ok, err := contract.MatchReleases(releases(entry), string(version)); err == nil && ok {
 			return entry, true
 		}
 	}
@@ -270,7 +270,7 @@ func (c *Catalog) Policy(a contract.Agent, m Mode, version contract.CLIVersion, 
 		templates = append(templates, contract.DiagnosticTemplate{ID: "version", Text: a.VersionProbe.Template, Holes: map[string]string{"version": "version"}, Class: "diagnostic"})
 	}
 	for _, t := range c.Diagnostics[a.ID] {
-		if ok, err := contract.MatchRange(t.Releases, string(version)); err == nil && ok {
+		if ok, err := contract.MatchReleases(t.Releases, string(version)); err == nil && ok {
 			templates = append(templates, t)
 		}
 	}

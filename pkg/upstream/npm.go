@@ -93,7 +93,7 @@ func npmPackage(agent contract.Agent, version string) (string, error) {
 		return "", err
 	}
 	for _, former := range agent.Upstreams.NPM.Former {
-		in, err := contract.MatchRange(former.Releases, version)
+		in, err := contract.MatchReleases(former.Releases, version)
 		if err != nil {
 			return "", fmt.Errorf("agent %s: upstreams.npm.former: %w", agent.ID, err)
 		}

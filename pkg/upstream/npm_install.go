@@ -85,7 +85,7 @@ func Layout(agent contract.Agent, version string, platform contract.Platform) (*
 		return &LayoutError{Agent: agent.ID, Version: version, Platform: platform, Problem: text}
 	}
 	for _, layout := range agent.Install {
-		match, err := contract.MatchRange(layout.Releases, version)
+		match, err := contract.MatchReleases(layout.Releases, version)
 		if err != nil {
 			return nil, problem("the range " + layout.Releases + " of a layout cannot be read")
 		}
