@@ -1,5 +1,5 @@
 // Generated from registry/schemas/evidence.schema.json; do not edit.
-// schema-sha256: ad246a8546db88b36da0a6411f25bf2860df4e8a8520a6d98ac4267cdb5ee019
+// schema-sha256: bbfde381eb5fd0dc2f659c3e0e92af734529c3879e9b0d3dd5f4f72905fecb75
 
 /**
  * Hash is a SHA-256 in the form "sha256:" followed by 64 lowercase hexadecimal characters.
@@ -85,6 +85,16 @@ export interface Isolation {
    * @maxItems 100
    */
   egress_attempts?: string[]
+  /**
+   * Whether attempts to reach bare addresses were listed; counted: the kernel's count alone told of them
+   */
+  connects?: 'listed' | 'counted'
+  /**
+   * Addresses with port that the child tried to reach without a name; <address> stands for those that are not shown
+   *
+   * @maxItems 100
+   */
+  egress_addresses?: string[]
 }
 /**
  * Landlock is the kernel's own lock on what a program may do.

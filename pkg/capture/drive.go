@@ -169,7 +169,7 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 		return nil, err
 	}
 	d.isolation = isolationRecord(box.Isolation())
-	if d.isolation.EgressAttempts, err = c.publicNames(box.Lookups(), f); err != nil {
+	if err := c.recordEgress(&d.isolation, box, f); err != nil {
 		return nil, errors.Join(err, d.raw.Close())
 	}
 	if o.server != nil {

@@ -1,8 +1,13 @@
 package capture
 
 import (
+	"net/netip"
 	"regexp"
 	"slices"
+	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 // publicHost is a host name that tells nothing but a vendor: short words, and no run of digits or hexadecimal that could
@@ -42,6 +47,75 @@ func (c *Capturer) publicNames(names []string, f *folder) ([]string, error) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// addressPlaceholder stands for addresses that may not be published, or that nobody listed.
+const addressPlaceholder = "<address>"
+
+// maxAddresses is how many addresses of a run are published as they are. More could be data in pieces.
+const maxAddresses = 8
+
+// resolvers are addresses that everybody knows: public name servers, and where clouds keep what a machine is.
+var resolvers = []string{
+	"1.0.0.1", "1.1.1.1", "8.8.4.4", "8.8.8.8", "9.9.9.9", "149.112.112.112", "169.254.169.254", "208.67.220.220", "208.67.222.222",
+	"2001:4860:4860::8844", "2001:4860:4860::8888", "2606:4700:4700::1001", "2606:4700:4700::1111", "2620:fe::fe",
+}
+
+// publicAddresses are the attempts at bare addresses as a record may hold them: sorted, each once. A child that had a real
+// credential could spell it in addresses: of a live run only those that everybody knows are shown.
+func (c *Capturer) publicAddresses(a isolation.Addresses, backend contract.Backend, f *folder) ([]string, error) {
+	if len(a.Listed) == 0 && a.Unlisted == 0 {
+		return nil, nil
+	}
+	scanner, err := c.scanner(f)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	if a.Unlisted > 0 {
+		out = append(out, addressPlaceholder)
+	}
+	for _, to := range a.Listed {
+		known := slices.Contains(resolvers, to.Addr().String()) && slices.Contains([]uint16{53, 80, 443, 853}, to.Port())
+		few := len(a.Listed) <= maxAddresses && backend != contract.BackendLive
+		if !known && !few || len(scanner.Scan([]byte(to.String()))) > 0 {
+			to = netip.AddrPort{}
+		}
+		if to.IsValid() {
+			out = append(out, to.String())
+		} else {
+			out = append(out, addressPlaceholder)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// recordEgress says in a record where the child of a box wanted to go.
+func (c *Capturer) recordEgress(i *contract.Isolation, box *isolation.Box, f *folder) (err error) {
+	if i.EgressAttempts, err = c.publicNames(box.Lookups(), f); err != nil {
+		return err
+	}
+	a := box.Addresses()
+	if i.Connects = "counted"; a.Watched {
+		i.Connects = "listed"
+	}
+	if i.Network == "host" {
+		i.Connects = ""
+	}
+	i.EgressAddresses, err = c.publicAddresses(a, contract.BackendScripted, f)
+	return err
+}
+
+// leaving is what a run is told about attempts to leave the box.
+func leaving(i contract.Isolation) (findings []string) {
+	if names := i.EgressAttempts; len(names) > 0 {
+		findings = append(findings, "tried to leave loopback: looked up "+strings.Join(names, ", "))
+	}
+	if list := i.EgressAddresses; len(list) > 0 {
+		findings = append(findings, "tried to leave loopback: reached for "+strings.Join(list, ", "))
+	}
+	return findings
 }
 
 // privateFolders are folders of the user who captures that a CLI must not see, beside those that every box hides.

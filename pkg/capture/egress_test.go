@@ -3,9 +3,12 @@
 package capture
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 )
 
@@ -38,5 +41,50 @@ func TestPublicNames(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
+	}
+}
+
+func TestPublicAddresses(t *testing.T) {
+	c := newCapturer(t, false)
+	f, err := c.newFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.remove() //nolint:errcheck // of the test's folder
+	var many []netip.AddrPort
+	for i := range 9 {
+		many = append(many, netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, 113, byte(i)}), 443))
+	}
+	for _, tt := range []struct {
+		name    string
+		a       isolation.Addresses
+		backend contract.Backend
+		want    []string
+	}{
+		{"none", isolation.Addresses{Watched: true}, contract.BackendScripted, nil},
+		{"a few", isolation.Addresses{Listed: many[:2]}, contract.BackendScripted, []string{"203.0.113.0:443", "203.0.113.1:443"}},
+		{"many", isolation.Addresses{Listed: append([]netip.AddrPort{netip.MustParseAddrPort("8.8.8.8:53")}, many...)}, contract.BackendScripted, []string{"8.8.8.8:53", "<address>"}},
+		{"of a live run", isolation.Addresses{Listed: []netip.AddrPort{many[0], netip.MustParseAddrPort("8.8.8.8:53"), netip.MustParseAddrPort("8.8.8.8:12345")}}, contract.BackendLive, []string{"8.8.8.8:53", "<address>"}},
+		{"counted", isolation.Addresses{Unlisted: 2}, contract.BackendScripted, []string{"<address>"}},
+	} {
+		got, err := c.publicAddresses(tt.a, tt.backend, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// A run that tries to leave loopback shows up with what it wanted to reach.
+func TestCaptureReachesOut(t *testing.T) {
+	got, err := newCapturer(t, true).Capture(t.Context(), fakeTarget(t, "reach out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"tried to leave loopback: looked up telemetry.vendor.example", "tried to leave loopback: reached for 8.8.8.8:53"}
+	if diff := cmp.Diff(want, got.Findings); diff != "" && got.Evidence.Isolation.Kind == "namespaces" {
+		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }

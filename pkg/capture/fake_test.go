@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -93,6 +94,10 @@ func fakeAgent(verb string, args []string) {
 		fmt.Printf(`{"type":"%s"}`+"\n", strings.TrimSpace(string(note)))
 	case "leak as key":
 		fmt.Printf(`{"type":"text","%s":1}`+"\n", os.Getenv("PRIVATE_NOTE"))
+	case "reach out":
+		_, _ = net.DialTimeout("tcp", "8.8.8.8:53", time.Second)
+		_, _ = net.LookupHost("telemetry.vendor.example")
+		talk(baseURL)
 	case "hold":
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\x00')
 		time.Sleep(time.Hour) // an empty select is a deadlock, which ends the process

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -46,9 +45,7 @@ func (c *Capturer) judge(r *run) error {
 	for _, finding := range r.driven.report.Findings {
 		r.findings = append(r.findings, "model server: "+finding.String())
 	}
-	if names := r.driven.isolation.EgressAttempts; len(names) > 0 {
-		r.findings = append(r.findings, "tried to leave loopback: looked up "+strings.Join(names, ", "))
-	}
+	r.findings = append(r.findings, leaving(r.driven.isolation)...)
 	if r.shape.Untyped > 0 {
 		r.findings = append(r.findings, fmt.Sprintf("%d frames are untyped: add an event_type rule to the dialect", r.shape.Untyped))
 	}

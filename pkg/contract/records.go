@@ -161,6 +161,9 @@ type Isolation struct {
 	Landlock       *Landlock `json:"landlock,omitempty"`
 	Limits         *Limits   `json:"limits,omitempty"`
 	EgressAttempts []string  `json:"egress_attempts,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Host names that the child tried to look up; <host> stands for what is no public name\\, <npm-registry> for that of a package registry"`
+
+	Connects        string   `json:"connects,omitempty" jsonschema:"enum=listed,enum=counted,description=Whether attempts to reach bare addresses were listed; counted: the kernel's count alone told of them"`
+	EgressAddresses []string `json:"egress_addresses,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Addresses with port that the child tried to reach without a name; <address> stands for those that are not shown"`
 }
 
 // Landlock is the kernel's own lock on what a program may do.

@@ -104,6 +104,8 @@ func (g *group) fault() error {
 	return fmt.Errorf("%w: %w", g.limit, ErrClosed)
 }
 
+func (g *group) addresses() Addresses { return Addresses{} }
+
 func (g *group) close() error {
 	g.kill()
 	for _, c := range g.children {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,6 +43,24 @@ func hostile(what string, args []string) int {
 				_ = c.Close()
 			}
 		}
+	case "name-addresses": // in every way that a program has
+		for _, name := range args {
+			to := netip.MustParseAddrPort(name)
+			_, _ = net.DialTimeout("tcp", name, time.Second)
+			if c, err := net.ListenPacket("udp", ":0"); err == nil {
+				_, _ = c.WriteTo([]byte("x"), net.UDPAddrFromAddrPort(netip.AddrPortFrom(to.Addr(), to.Port()+1)))
+				_ = c.Close()
+			}
+			family, sa := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Addr: to.Addr().As16(), Port: int(to.Port()) + 2})
+			if to.Addr().Is4() {
+				family, sa = unix.AF_INET, &unix.SockaddrInet4{Addr: to.Addr().As4(), Port: int(to.Port()) + 2}
+			}
+			if fd, err := unix.Socket(family, unix.SOCK_DGRAM, 0); err == nil {
+				_ = unix.Sendmsg(fd, []byte("x"), nil, sa, 0)
+				_ = unix.Close(fd)
+			}
+		}
+		fmt.Println("done")
 	case "find": // a value in the files given and in what /proc tells of others
 		list, _ := filepath.Glob("/proc/[0-9]*/environ")
 		cmdlines, _ := filepath.Glob("/proc/[0-9]*/cmdline")

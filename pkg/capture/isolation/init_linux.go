@@ -85,20 +85,34 @@ func closeOnExec() {
 func answerSetup(conn *net.UnixConn, s *setup) (ok bool) {
 	r := &ready{}
 	files, err := enter(s.HostName)
-	defer closeAll(files) // the parent has them then
+	defer func() { closeAll(files) }() // the parent has them then
 	if err == nil {
 		err = shut(s, r)
 	}
+	if err == nil {
+		// From here on this thread itself would wait for the parent where it sends: see sendAside.
+		if fd, werr := watchCalls(); werr == nil {
+			r.Watched = true
+			files = append(files, os.NewFile(uintptr(fd), "calls"))
+		}
+	}
 	if err != nil {
 		r.Fault = faultOf(err)
-		_ = send(conn, message{Ready: r}) // when the parent is gone, the init ends next
+		_ = sendAside(conn, message{Ready: r}) // when the parent is gone, the init ends next
 		return false
 	}
 	var fds []int
 	for _, f := range files {
 		fds = append(fds, int(f.Fd()))
 	}
-	return send(conn, message{Ready: r}, fds...) == nil
+	return sendAside(conn, message{Ready: r}, fds...) == nil
+}
+
+// sendAside sends from another thread than the one whose calls are watched.
+func sendAside(conn *net.UnixConn, m message, fds ...int) error {
+	sent := make(chan error, 1)
+	go func() { sent <- send(conn, m, fds...) }()
+	return <-sent
 }
 
 // shut closes to the children what they must not reach.
@@ -218,7 +232,7 @@ func (i *initProcess) serve(died <-chan os.Signal) {
 		select {
 		case <-watch:
 			if resident() > i.memory {
-				_ = send(i.conn, message{Exceeded: "memory"})
+				_ = sendAside(i.conn, message{Exceeded: "memory"})
 				return // the kernel kills the rest with the init
 			}
 		case r, open := <-requests:
@@ -258,7 +272,7 @@ func (i *initProcess) start(s *start, stdio []*os.File) error {
 	} else {
 		i.alive[pid] = true
 	}
-	return send(i.conn, message{Begun: b})
+	return sendAside(i.conn, message{Begun: b})
 }
 
 // reap takes every process that has ended, and tells the parent of those that it asked for. One SIGCHLD may
@@ -277,7 +291,7 @@ func (i *initProcess) reap() error {
 			continue
 		}
 		delete(i.alive, pid)
-		if err := send(i.conn, message{Ended: &childExit{PID: pid, Exit: exitOfStatus(status)}}); err != nil {
+		if err := sendAside(i.conn, message{Ended: &childExit{PID: pid, Exit: exitOfStatus(status)}}); err != nil {
 			return err
 		}
 	}

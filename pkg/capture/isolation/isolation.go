@@ -92,6 +92,8 @@ type runner interface {
 	exceeded(*LimitError)
 	// close kills everything and returns when nothing is left.
 	close() error
+	// addresses are what children tried to reach without a name.
+	addresses() Addresses
 }
 
 // Open makes a box. When ctx ends, everything in the box is killed; Close is still needed. The error wraps
@@ -126,6 +128,10 @@ func (b *Box) Lookups() []string {
 	}
 	return b.egress.list()
 }
+
+// Addresses are the attempts to reach an address without its name. None of them went anywhere. On the host's network
+// nothing is known of them.
+func (b *Box) Addresses() Addresses { return b.runner.addresses() }
 
 // Listener is a TCP listener on a free port of 127.0.0.1 as the child sees it. The caller serves it; Close
 // closes it.

@@ -91,6 +91,7 @@ type namespaces struct {
 	init   *exec.Cmd
 	conn   *net.UnixConn
 	owners *owners
+	watch  *watcher // nil where the kernel does not tell of calls
 
 	starting sync.Mutex    // one start at a time
 	answers  chan *begun   // to the start that goes on
@@ -101,6 +102,8 @@ type namespaces struct {
 	pending  *Child     // of the start that goes on
 	children map[int]*Child
 	limit    *LimitError // that ended the box
+	refused  int         // packets and connections that had no way out, when the box was closed
+	closed   bool
 }
 
 // openNamespaces makes a box by p. The error wraps ErrRefused when the kernel does not allow it.
@@ -192,21 +195,26 @@ func (n *namespaces) handshake(o Options, p plan) (*ready, near, error) {
 	if err != nil {
 		return nil, near{}, fmt.Errorf("the init of the box ended early; does the program that it starts import package isolation? %w", err)
 	}
-	defer closeAll(files)
+	defer func() { closeAll(files) }()
 	switch {
 	case m.Ready == nil:
 		return nil, near{}, errors.New("the init of the box gave a wrong answer; is it another version of the program?")
 	case m.Ready.Fault != nil:
 		return nil, near{}, m.Ready.Fault
-	case len(files) != 3:
-		return nil, near{}, errors.New("the init of the box did not send its three sockets")
+	case len(files) < 3 || m.Ready.Watched != (len(files) == 4):
+		return nil, near{}, errors.New("the init of the box did not send its sockets")
 	}
 	var got near
 	var errs [3]error
 	got.model, errs[0] = net.FileListener(files[0])
 	got.packets, errs[1] = net.FilePacketConn(files[1])
 	got.streams, errs[2] = net.FileListener(files[2])
-	if err := errors.Join(errs[:]...); err != nil {
+	err = errors.Join(errs[:]...)
+	if err == nil && m.Ready.Watched {
+		n.watch, err = newWatcher(files[3])
+		files = files[:3] // the watcher closes it
+	}
+	if err != nil {
 		return nil, near{}, fmt.Errorf("taking the sockets of the box: %w", err)
 	}
 	return m.Ready, got, nil
@@ -288,6 +296,20 @@ func (n *namespaces) start(c Command, child *Child, stdio [3]*os.File) error {
 	}
 }
 
+// addresses are what children tried to reach.
+func (n *namespaces) addresses() Addresses {
+	n.mu.Lock()
+	if !n.closed {
+		n.refused = noRoute(n.init.Process.Pid)
+	}
+	refused := n.refused
+	n.mu.Unlock()
+	if n.watch == nil {
+		return (&attempts{}).result(false, refused)
+	}
+	return n.watch.result(true, refused)
+}
+
 // send writes a message to the init.
 func (n *namespaces) send(m message, fds ...int) error {
 	n.writing.Lock()
@@ -309,9 +331,15 @@ func (n *namespaces) exceeded(l *LimitError) {
 // close kills the init and waits for it. The kernel lets an init end only when everything else in its pid
 // namespace is dead and reaped, so nothing is left then; the mounts go with the last process that had them.
 func (n *namespaces) close() error {
+	n.mu.Lock()
+	n.refused, n.closed = noRoute(n.init.Process.Pid), true
+	n.mu.Unlock()
 	_ = n.init.Process.Kill() // it fails only when the init has ended
 	_ = n.init.Wait()         // a killed init has no useful status
 	<-n.gone
+	if n.watch != nil {
+		n.watch.close()
+	}
 	_ = n.conn.Close()
 	return n.owners.restore()
 }
