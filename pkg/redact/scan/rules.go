@@ -13,7 +13,7 @@ import (
 // Rule describes one thing that must not be published. Its examples are part of it: the tests and Alive prove by
 // them that it fires.
 type Rule struct {
-	// ID names the rule in hits: "scan/<word>".
+	// ID names the rule in hits: "own/<word>".
 	ID string
 	// Purpose says in one sentence what the rule finds.
 	Purpose string

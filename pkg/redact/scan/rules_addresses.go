@@ -6,7 +6,7 @@ const privateAddress = `(?:10\.[0-9]{1,3}|192\.168|172\.(?:1[6-9]|2[0-9]|3[01]))
 // addressRules find addresses that carry a secret or name an account.
 var addressRules = []Rule{
 	{
-		ID:       "scan/url-password",
+		ID:       "own/url-password",
 		Purpose:  "A URL with a user's password.",
 		Keywords: []string{"://"},
 		Pattern:  `[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#@"'<>:\\]{0,128}:([^\s/?#@"'<>\\]{1,256})@`,
@@ -15,7 +15,7 @@ var addressRules = []Rule{
 		NoMatch:  []string{"https://redacted.invalid/", "https://<user>:<token>@host/", "http://localhost:8080/@scope/name", "https://user:$PASSWORD@host/"},
 	},
 	{
-		ID:       "scan/signed-url",
+		ID:       "own/signed-url",
 		Purpose:  "A URL with a signature or the name of a signing key.",
 		Keywords: []string{"x-amz-", "x-goog-", "signature=", "sig=", "accesskeyid=", "googleaccessid="},
 		Pattern:  `(?i)[?&;](?:x-amz-(?:signature|security-token|credential)|x-goog-(?:signature|credential)|signature|sig|awsaccesskeyid|googleaccessid)=([A-Za-z0-9%+/=_.@-]{6,})`,
@@ -23,7 +23,7 @@ var addressRules = []Rule{
 		NoMatch:  []string{"?sig=<token>", "?signature=", "signature=function", "&design=fakefake"},
 	},
 	{
-		ID:      "scan/webhook",
+		ID:      "own/webhook",
 		Purpose: "The address of a chat webhook, which is a secret as a whole.",
 		Keywords: []string{"hooks.slack.com/", "/api/webhooks/", "/open-apis/bot/", "webhook.office.com/", "oapi.dingtalk.com/robot/",
 			"qyapi.weixin.qq.com/cgi-bin/webhook/"},
@@ -35,7 +35,7 @@ var addressRules = []Rule{
 		NoMatch: []string{"https://hooks.slack.com/services/<token>", "https://api.slack.com/messaging/webhooks", "https://open.feishu.cn/open-apis/bot/v2/hook/"},
 	},
 	{
-		ID:       "scan/metadata-address",
+		ID:       "own/metadata-address",
 		Purpose:  "The address of a cloud's metadata service.",
 		Keywords: []string{"169.254.169.254", "169.254.170.", "100.100.100.200", "metadata.google.internal", "fd00:ec2::254"},
 		Pattern:  `(?i)(?:^|[^0-9.])(169\.254\.169\.254|169\.254\.170\.2[0-9]?|100\.100\.100\.200)(?:[^0-9]|$)|metadata\.google\.internal|fd00:ec2::254`,
@@ -43,7 +43,7 @@ var addressRules = []Rule{
 		NoMatch:  []string{"169.254.0.1", "1169.254.169.2545"},
 	},
 	{
-		ID:       "scan/metadata-token",
+		ID:       "own/metadata-token",
 		Purpose:  "A session token of a cloud's metadata service.",
 		Keywords: []string{"metadata-token", "container-authorization", "credentials_relative_uri"},
 		Pattern:  `(?i)(?:x-aws-ec2-metadata-token|container-authorization[-_]token|aws_container_credentials_relative_uri)["']?\s{0,8}[:=]\s{0,8}["']?([^\s"'<>\\]{6,})`,
@@ -52,7 +52,7 @@ var addressRules = []Rule{
 		NoMatch:  []string{"X-aws-ec2-metadata-token: <token>", "X-aws-ec2-metadata-token-ttl-seconds: 60"},
 	},
 	{
-		ID:       "scan/private-address",
+		ID:       "own/private-address",
 		Purpose:  "An address in a private network, or a cloud host's name made of one.",
 		Keywords: []string{"10.", "192.168.", "172.", "ip-10-", "ip-172-", "ip-192-168-"},
 		// Four numbers may also be a version, so a bare address needs a port, a mask, a user or a scheme around it.
@@ -62,7 +62,7 @@ var addressRules = []Rule{
 		NoMatch: []string{"http://127.0.0.1:8080/", "10.1.2.3", "version 10.20.30.40-beta", "172.217.1.1:443", "192.169.1.1:80", "110.1.2.3:80", "ip-address"},
 	},
 	{
-		ID:       "scan/email",
+		ID:       "own/email",
 		Purpose:  "An e-mail address.",
 		Keywords: []string{"@"},
 		Pattern:  `([A-Za-z0-9._%+-]*[A-Za-z0-9_%+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,24})\b`,

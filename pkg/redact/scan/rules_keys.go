@@ -12,7 +12,7 @@ var secretNameWords = []string{"token", "apikey", "api_key", "api-key", "accessk
 // keyRules find keys, tokens and passwords.
 var keyRules = []Rule{
 	{
-		ID:       "scan/assignment",
+		ID:       "own/assignment",
 		Purpose:  "A setting with the name of a secret is given a value, as in a shell, a query string or a form.",
 		Keywords: secretNameWords,
 		Pattern:  `(?i:` + secretName + `)["']?=["']?([^\s"'<>&;,=()\]}\\]{3,})`,
@@ -22,7 +22,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"token=<token>", "max_tokens=4096", "token=$TOKEN", "--api-key=KEY", "secret={secret}", "secret == other", "token = options.token;", "api_key=0", "token=PHRleHQ+"},
 	},
 	{
-		ID:       "scan/quoted-assignment",
+		ID:       "own/quoted-assignment",
 		Purpose:  "A setting with the name of a secret is given a quoted value, as in JSON, YAML or source text.",
 		Keywords: secretNameWords,
 		Pattern:  `(?i:` + secretName + `)["']?[ \t]{0,3}[:=]{1,2}[ \t]{0,3}["']([^\s"'<>\\]{8,})["']`,
@@ -32,7 +32,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{`"token":"<token>"`, `"token":" the"`, `"type":"token"`, `"max_tokens":"1000"`, `"api_key":"00000000-0000-4000-8000-000000000001"`, `"secret":"required-value"`},
 	},
 	{
-		ID:       "scan/sk-key",
+		ID:       "own/sk-key",
 		Purpose:  "A key of a model vendor or payment service that begins with sk-.",
 		Keywords: []string{"sk-"},
 		Pattern:  `(?:^|[^A-Za-z0-9])(sk-(?:ant|proj|or-v1|live|test|svcacct|admin)(?:[-_][A-Za-z0-9_-]*)?\b|sk-[A-Za-z0-9_-]{20,})`,
@@ -41,7 +41,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"task-live-now", "sk-learn", "sk-SK", "a disk-test", "sk-antenna", "sk-<token>", "sk-some-words-that-are-long-enough"},
 	},
 	{
-		ID:       "scan/oauth-token",
+		ID:       "own/oauth-token",
 		Purpose:  "An OAuth access or refresh token that begins with ya29. or 1//0.",
 		Keywords: []string{"ya29.", "1//0"},
 		Pattern:  `ya29\.[A-Za-z0-9_-]{8,}|\b1//0[A-Za-z0-9_-]{20,}`,
@@ -49,7 +49,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"ya29.", "ya29.<token>", "1//0 is no number"},
 	},
 	{
-		ID:       "scan/authorization",
+		ID:       "own/authorization",
 		Purpose:  "An Authorization header with credentials.",
 		Keywords: []string{"authorization"},
 		Pattern:  `(?i)authorization["']?\s{0,8}[:=]\s{0,8}["']?(?:bearer|basic|token)\s{1,8}([^\s"'<>\\]{4,})`,
@@ -58,7 +58,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"Authorization: Bearer <token>", "Authorization: Bearer $TOKEN", `"authorization":"<token>"`, "authorization required"},
 	},
 	{
-		ID:       "scan/cookie",
+		ID:       "own/cookie",
 		Purpose:  "A cookie header with a value.",
 		Keywords: []string{"cookie"},
 		Pattern:  `(?i)\b(?:set-)?cookie["']?\s{0,8}[:=]\s{0,8}["']?[A-Za-z0-9_.$-]{1,64}=([^\s"'<>;,\\]{8,})`,
@@ -67,7 +67,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"Cookie: session=<token>", "cookie=1", "Set-Cookie: theme=dark", "cookies are required", "Cookie: $COOKIE_HEADER"},
 	},
 	{
-		ID:       "scan/bearer",
+		ID:       "own/bearer",
 		Purpose:  "A bearer token without its header's name.",
 		Keywords: []string{"bearer"},
 		Pattern:  `(?i)\bbearer[\s+]{1,8}([A-Za-z0-9._~+/=-]{12,})`,
@@ -76,7 +76,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"Bearer <token>", "bearer authentication", "bearer token-authentication", "forbearer of 0123456789012"},
 	},
 	{
-		ID:       "scan/key-prefix",
+		ID:       "own/key-prefix",
 		Purpose:  "A vendor key that begins with key_.",
 		Keywords: []string{"key_"},
 		Pattern:  `(?:^|[^A-Za-z0-9_])(key_[A-Za-z0-9]{32,})`,
@@ -84,7 +84,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"api_key_name", "key_id", "key_0000fake", "<key:1>"},
 	},
 	{
-		ID:       "scan/xai-key",
+		ID:       "own/xai-key",
 		Purpose:  "A model vendor's key that begins with xai-.",
 		Keywords: []string{"xai-"},
 		Pattern:  `(?:^|[^A-Za-z0-9])(xai-[A-Za-z0-9]{20,})`,
@@ -92,7 +92,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"xai-sdk", "relaxai-0123456789012345678901"},
 	},
 	{
-		ID:       "scan/gsk-key",
+		ID:       "own/gsk-key",
 		Purpose:  "A model vendor's key that begins with gsk_.",
 		Keywords: []string{"gsk_"},
 		Pattern:  `(?:^|[^A-Za-z0-9])(gsk_[A-Za-z0-9]{20,})`,
@@ -100,7 +100,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"gsk_version", "msgsk_0123456789012345678901"},
 	},
 	{
-		ID:       "scan/jwt",
+		ID:       "own/jwt",
 		Purpose:  "A signed or encrypted JSON web token.",
 		Keywords: []string{"eyj"},
 		Pattern:  `\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{6,}`,
@@ -108,7 +108,7 @@ var keyRules = []Rule{
 		NoMatch:  []string{"eyJmYWtlIjowfQ", "eyJmYWtlIjowfQ.short.x"},
 	},
 	{
-		ID:       "scan/private-key",
+		ID:       "own/private-key",
 		Purpose:  "The head of a private key in PEM or OpenPGP armour.",
 		Keywords: []string{"private key"},
 		Pattern:  `-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----`,

@@ -3,7 +3,7 @@ package scan
 // pathRules find paths that name a person's account.
 var pathRules = []Rule{
 	{
-		ID:       "scan/home-path",
+		ID:       "own/home-path",
 		Purpose:  "A home directory of Linux or macOS.",
 		Keywords: []string{"/home/", "/users/"},
 		Pattern:  "(?:^|[^A-Za-z0-9_.~-]|/var|/export|/usr|/mnt/[a-z]|/[a-z])/(?:home|Users)/([^\\s/\\\\\"'<>:,;|(){}\\[\\]$*?%&=`]+)",
@@ -12,7 +12,7 @@ var pathRules = []Rule{
 		NoMatch:  []string{"<home>/work", "/home/<user>/x", "/home/$USER", "https://redacted.invalid/home/page", "docs/home/page", "/Users/{name}", "/home/..."},
 	},
 	{
-		ID:       "scan/root-path",
+		ID:       "own/root-path",
 		Purpose:  "The home directory of root.",
 		Keywords: []string{"/root"},
 		Pattern:  "(?:^|[^A-Za-z0-9_./~\\\\$>-]|//)(/root)(?:[\\s/\"'`:,;)\\]}<>|\\\\&]|$)",
@@ -20,7 +20,7 @@ var pathRules = []Rule{
 		NoMatch:  []string{"/rooted", "<path>/root", "/x/root/y", "/root-cause", "chroot/"},
 	},
 	{
-		ID:       "scan/windows-home",
+		ID:       "own/windows-home",
 		Purpose:  "A profile directory of Windows.",
 		Keywords: []string{"users", "documents and settings"},
 		Pattern:  "(?i)(?:(?:^|[^a-z0-9])[a-z]:[\\\\/]{1,8}|\\\\{1,8})(?:users|documents and settings)[\\\\/]{1,8}([^\\s\\\\/\"'<>:|*?%$,;(){}]+)",
@@ -29,7 +29,7 @@ var pathRules = []Rule{
 		NoMatch:  []string{`C:\Users\<user>`, `C:\Windows\System32`, "https://users/page", `C:\Users\%USERNAME%`},
 	},
 	{
-		ID:       "scan/dashed-home",
+		ID:       "own/dashed-home",
 		Purpose:  "A home directory written with dashes for slashes, as folder names of session stores are.",
 		Keywords: []string{"-home-", "-users-", "-root-"},
 		Pattern:  `[/\\](-(?:home|Users|root)-[A-Za-z0-9_.]+|[A-Za-z]--Users-[A-Za-z0-9_.]+)`,
@@ -37,7 +37,7 @@ var pathRules = []Rule{
 		NoMatch:  []string{"stay-home-order", "--home-dir", "/my-home-page", "per-root-dir"},
 	},
 	{
-		ID:       "scan/user-temp",
+		ID:       "own/user-temp",
 		Purpose:  "A temporary directory whose name identifies an account of macOS or a user number of Linux.",
 		Keywords: []string{"/var/folders/", "/run/user/"},
 		Pattern:  `/var/folders/[A-Za-z0-9_+]{2}/[A-Za-z0-9_+]{16,}|/run/user/[0-9]+`,

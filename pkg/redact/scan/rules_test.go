@@ -93,7 +93,7 @@ func rulesOf(hits []Hit) []string {
 func TestRules(t *testing.T) {
 	s := newScanner(t, Config{})
 	ids := map[string]bool{}
-	idPattern := regexp.MustCompile(`^scan/[a-z0-9-]+$`)
+	idPattern := regexp.MustCompile(`^own/[a-z0-9-]+$`)
 	for _, r := range Rules() {
 		t.Run(r.ID, func(t *testing.T) {
 			if !idPattern.MatchString(r.ID) || ids[r.ID] || r.ID == RuleLimit {

@@ -26,7 +26,7 @@ const (
 func Budget(n int) int { return 16*n + 64<<10 }
 
 // RuleLimit is the rule of a hit that says: the data could not be decoded within the bounds, so nothing is proven.
-const RuleLimit = "scan/limit"
+const RuleLimit = "own/limit"
 
 const (
 	// minCanary is the shortest canary that cannot occur by chance.
@@ -60,7 +60,7 @@ type Config struct {
 // Hit is one place at which something was found. It has no field that could hold the value.
 type Hit struct {
 	// Rule is "canary/<index in Config.Canaries>", "known/<kind>", "gitleaks/<rule>", or the id of a rule of this
-	// package ("scan/<rule>").
+	// package ("own/<rule>").
 	Rule string
 	// Offset is where in the scanned data the finding, or the encoded text that holds it, begins, in bytes.
 	Offset int

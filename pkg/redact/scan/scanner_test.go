@@ -59,7 +59,7 @@ func TestHits(t *testing.T) {
 		{"base64 twice", "x " + b64("<text> "+b64(fakeCanary)), []Hit{{"canary/0", 10, "base64>base64"}}},
 		{"between binary bytes", b64("\x00\x01\x02" + fakeCanary + "\xff\xfe"), []Hit{{"canary/0", 4, "base64"}}},
 		{"percent in json", `\"%63anary-FAKE-7Q2Z`, []Hit{{"canary/0", 2, "percent"}}},
-		{"home in json", `{"data":"{\"cwd\":\"C:\\\\Users\\\\fake\"}"}`, []Hit{{"scan/windows-home", 35, "plain"}}},
+		{"home in json", `{"data":"{\"cwd\":\"C:\\\\Users\\\\fake\"}"}`, []Hit{{"own/windows-home", 35, "plain"}}},
 		{"known", "in /srv/fake/work/x", []Hit{{"known/cwd", 3, "plain"}}},
 		{"known Windows path", `"D:\\fake\\new\\table"`, []Hit{{"known/cwd-windows", 1, "json"}}},
 		{"known in other letters", "zażółć-gęślą", []Hit{{"known/name", 0, "plain"}}},
@@ -71,7 +71,7 @@ func TestHits(t *testing.T) {
 		{"user at host", "fakeuser@fakebox", []Hit{{"known/user", 0, "plain"}, {"known/host", 9, "plain"}}},
 		{"package at version", "fakeuser@1.2.3 @fakebox/name", nil},
 		{"tilde", "~fakeuser", []Hit{{"known/user", 1, "plain"}}},
-		{"spec's example", `{"dir":"cli->server","stream":"stdout","at_ms":10,"data":"token=sk-live"}`, []Hit{{"scan/assignment", 64, "plain"}, {"scan/sk-key", 64, "plain"}}},
+		{"spec's example", `{"dir":"cli->server","stream":"stdout","at_ms":10,"data":"token=sk-live"}`, []Hit{{"own/assignment", 64, "plain"}, {"own/sk-key", 64, "plain"}}},
 		{"published record", `{"signature":"sha256:` + strings.Repeat("0a1b2c3d", 8) + `","integrity":"sha512-` + b64(strings.Repeat("\x9f\x01\xe2q", 16)) + `","commit":"0123456789abcdef0123456789abcdef01234567"}`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,13 +203,13 @@ func TestAliveNamesDeadRules(t *testing.T) {
 	s := newScanner(t, Config{Canaries: []string{fakeCanary}})
 	rules := &ruleset{matchers: slices.Clone(s.rules.matchers), trie: s.rules.trie, byWord: s.rules.byWord, always: s.rules.always}
 	for i, m := range rules.matchers {
-		if m.id == "scan/email" || m.id == "gitleaks/github-pat" {
+		if m.id == "own/email" || m.id == "gitleaks/github-pat" {
 			rules.matchers[i].confirm = func([]byte, int, int) bool { return false }
 		}
 	}
 	s.rules = rules
 	err := s.Alive()
-	if err == nil || !strings.Contains(err.Error(), "scan/email") || !strings.Contains(err.Error(), "gitleaks/github-pat") || strings.Contains(err.Error(), "scan/jwt") {
+	if err == nil || !strings.Contains(err.Error(), "own/email") || !strings.Contains(err.Error(), "gitleaks/github-pat") || strings.Contains(err.Error(), "own/jwt") {
 		t.Errorf("got %v", err)
 	}
 	if err := newScanner(t, Config{Known: []Known{{Value: "<version>", Kind: "account"}}}).Alive(); err == nil || strings.Contains(err.Error(), "<version>") {
