@@ -45,7 +45,7 @@ func sortProbes(probes []contract.Probe) {
 		switch p.ImplicitMode() {
 		case contract.ModeVersion:
 			return 0
-		case contract.ModeHelp:
+		case contract.ModeHelp, contract.ModeModels:
 			return 1
 		}
 		return 2

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 7d0971f964080b66b7ac43464a64cbc2a981abc5bf6321fcc4dbbd2b0b4c5258
+// schema-sha256: 7c6dbbaa7c269d6199a477681d98ecadf9352051ca89c206defc823658867353
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -76,7 +76,7 @@ export type ProbeID = string
 export type Commit = string
 
 /**
- * Agent is everything that is particular to one coding-agent CLI: registry/agents/<id>.json. What an entry leaves out does not apply; where a list has version ranges, the first entry that matches the version wins. Version ranges use node-semver rules; an empty range matches every version.
+ * Agent is everything that is particular to one coding-agent CLI: registry/agents/<id>.json. What an entry leaves out does not apply; where a list has version ranges, the first entry that matches the version wins. Version ranges are written as in node-semver, see MatchReleases; an empty range matches every version.
  */
 export interface Agent {
   schema_version: number
@@ -112,6 +112,10 @@ export interface Agent {
    */
   self_update?: string
   help?: HelpCommand[]
+  /**
+   * How a release lists its models, where it has a command for that
+   */
+  models?: ModelsForm[]
   hosts?: HostForm[]
   /**
    * Probes that give no observation, and why; what the data tells by itself stands in no entry
@@ -590,6 +594,30 @@ export interface ForbiddenFlag {
 export interface HelpCommand {
   command: string
   argv: string[]
+}
+/**
+ * ModelsForm is how a range of releases lists its models: arguments, and where the ids stand in what they print.
+ */
+export interface ModelsForm {
+  releases?: string
+  /**
+   * Arguments behind the executable; may hold the placeholders of a mode but those of the prompt
+   *
+   * @minItems 1
+   */
+  argv: [string, ...string[]]
+  /**
+   * Regular expression with one group: the id in a line of text
+   */
+  line?: string
+  /**
+   * Whole line above the list, which ends at an empty line; the whole text is the list where this is left out
+   */
+  below?: string
+  /**
+   * In place of line: path of the ids in JSON: $.models[].id
+   */
+  json?: string
 }
 /**
  * HostForm is how one host spawns this CLI, and where that was read.

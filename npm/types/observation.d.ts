@@ -1,5 +1,5 @@
 // Generated from registry/schemas/observation.schema.json; do not edit.
-// schema-sha256: 68b293f1961de44380cf601f45c4bc6175bc8208e1f6cd84db358388d28cf2aa
+// schema-sha256: e9617b16050cd259887459c72c1e9b1f04dcb411f3c6e866781cf0ff6923d57e
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -221,7 +221,7 @@ export interface Vocabulary {
    */
   tools?: string[]
   /**
-   * Model ids that the CLI asked for
+   * Model ids that the CLI asked for or, in the mode models, lists
    */
   models?: string[]
   /**

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/probe.schema.json; do not edit.
-// schema-sha256: c6411738bb0eb41bdd8b3250913cc63a2be28b3f57db2aa8d06834b05547469d
+// schema-sha256: 6d4b6e618f0570c33e531717cf760b91d5465f0d14ca90dc6883cb53d42cceff
 
 /**
  * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
@@ -67,9 +67,9 @@ export interface Probe {
 export interface MinEvents {
   description?: string
   /**
-   * What the probe starts: a mode of the agent or its version or help command; host: nothing; only a host's own runs are recorded under it
+   * What the probe starts: a mode of the agent or its version or help command or its listing of models; host: nothing; only a host's own runs are recorded under it
    */
-  kind?: 'run' | 'version' | 'help' | 'host'
+  kind?: 'run' | 'version' | 'help' | 'models' | 'host'
   must_see: EventName[]
   optional?: EventName[]
   forbidden: FindingName[]

@@ -116,6 +116,7 @@ type run struct {
 	shape     *shape.Result
 	events    []protocol.Event
 	help      []contract.HelpPage
+	listed    []string // ids of the mode models
 	findings  []string
 	place     place
 	bundle    string // file name of the encrypted raw bundle, empty without

@@ -56,6 +56,9 @@ const nowhere = "http://127.0.0.1:1"
 // drive runs the probe against the scripted model server.
 func (c *Capturer) drive(ctx context.Context, f *folder, t Target, mode registry.Mode, exe executable) (*driven, error) {
 	o := spawnOptions{limits: limits(t.Probe)}
+	if mode.ID == contract.ModeModels && t.Probe.Script == nil {
+		t.Probe.Script = &idle
+	}
 	if mode.ID != contract.ModeVersion {
 		if t.Probe.Script == nil {
 			return nil, fmt.Errorf("probe %s has no script.json: a scripted capture needs one", t.Probe.ID)
@@ -106,7 +109,7 @@ func limits(p contract.Probe) protocol.Limits {
 // checkRequests refuses a run whose output cannot be about the script. It names what the CLI offered, so the names must
 // have passed vetNames.
 func checkRequests(t Target, mode registry.Mode, d *driven) error {
-	if mode.ID == contract.ModeVersion || mode.ID == contract.ModeHelp {
+	if mode.ID.Implicit() {
 		return nil
 	}
 	for _, f := range d.report.Findings {

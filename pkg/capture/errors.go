@@ -68,6 +68,16 @@ func (e *NoFlagsError) Error() string {
 	return fmt.Sprintf("no help page of %s declares a flag in a form that is known: correct help in registry/agents/%s.json, or teach pkg/capture/helppage the form", e.Agent, e.Agent)
 }
 
+// NoModelsError says that a CLI's listing has no id of a model where the agent's file looks for it.
+type NoModelsError struct {
+	Agent contract.AgentID
+	Exit  contract.ExitClass
+}
+
+func (e *NoModelsError) Error() string {
+	return fmt.Sprintf("the listing of %s has no id of a model (exit: %s): correct models in registry/agents/%s.json, or the home files and environment that name models", e.Agent, e.Exit, e.Agent)
+}
+
 // ToolError says that the CLI offered none of the tools that the mode lists for a script's intent.
 type ToolError struct {
 	Probe   contract.ProbeID

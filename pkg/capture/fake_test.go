@@ -43,6 +43,10 @@ func fakeAgent(verb string, args []string) {
 		}
 		return
 	}
+	if verb == "fake-models" {
+		listModels(args)
+		return
+	}
 	if verb == "fake-acp" {
 		fakePeer(args[0])
 		return

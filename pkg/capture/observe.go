@@ -52,6 +52,9 @@ func (c *Capturer) judge(r *run) error {
 	for _, v := range r.shape.Violations {
 		r.findings = append(r.findings, "violation: "+v)
 	}
+	if err := c.listModels(r); err != nil {
+		return err
+	}
 	if err := c.scanHelp(r.help, r.place.scanner); err != nil {
 		return err
 	}
@@ -148,7 +151,7 @@ func (c *Capturer) observation(r *run, runs int) (contract.Observation, contract
 	if h, ok := r.driven.raw.StreamHash(contract.Stderr); ok {
 		o.Capture.RawStderrSHA256 = &h
 	}
-	v := contract.Vocabulary{Tools: r.driven.report.Offered, Models: r.driven.report.Models, Keys: r.sanitized.OpaqueKeys(), Help: r.help}
+	v := contract.Vocabulary{Tools: r.driven.report.Offered, Models: r.models(), Keys: r.sanitized.OpaqueKeys(), Help: r.help}
 	if len(v.Tools)+len(v.Models)+len(v.Keys)+len(v.Help) > 0 {
 		o.Shape.Vocabulary = &v
 	}

@@ -25,6 +25,7 @@ type Agent struct {
 	ForbiddenFlags  []ForbiddenFlag `json:"forbidden_flags,omitempty"`
 	SelfUpdate      string          `json:"self_update,omitempty" jsonschema:"maxLength=300,description=How self-update is switched off"`
 	Help            []HelpCommand   `json:"help,omitempty"`
+	Models          []ModelsForm    `json:"models,omitempty" jsonschema:"description=How a release lists its models\\, where it has a command for that"`
 	Hosts           []HostForm      `json:"hosts,omitempty"`
 	Holes           []Hole          `json:"holes,omitempty" jsonschema:"description=Probes that give no observation\\, and why; what the data tells by itself stands in no entry"`
 }

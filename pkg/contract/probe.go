@@ -20,9 +20,9 @@ func (p Probe) NeedsModel() bool { return p.Script != nil && p.Script.Requests !
 // HostOnly reports whether nothing captures the probe: a host's own runs are recorded under it.
 func (p Probe) HostOnly() bool { return p.Expected != nil && p.Expected.Kind == "host" }
 
-// ImplicitMode is the mode that every agent has and that the probe starts; empty where it starts one of the agent's own.
+// ImplicitMode is the mode that no agent file declares and that the probe starts; empty where it starts one of the agent's own.
 func (p Probe) ImplicitMode() ModeID {
-	if p.Expected != nil && (p.Expected.Kind == string(ModeVersion) || p.Expected.Kind == string(ModeHelp)) {
+	if p.Expected != nil && ModeID(p.Expected.Kind).Implicit() {
 		return ModeID(p.Expected.Kind)
 	}
 	return ""
@@ -48,7 +48,7 @@ func (p Probe) Ends() []ExitClass {
 // MinEvents is expected-min-events.json: what a capture must show before it counts.
 type MinEvents struct {
 	Description string        `json:"description,omitempty" jsonschema:"maxLength=500"`
-	Kind        string        `json:"kind,omitempty" jsonschema:"enum=run,enum=version,enum=help,enum=host,default=run,description=What the probe starts: a mode of the agent or its version or help command; host: nothing; only a host's own runs are recorded under it"`
+	Kind        string        `json:"kind,omitempty" jsonschema:"enum=run,enum=version,enum=help,enum=models,enum=host,default=run,description=What the probe starts: a mode of the agent or its version or help command or its listing of models; host: nothing; only a host's own runs are recorded under it"`
 	MustSee     []EventName   `json:"must_see"`
 	Optional    []EventName   `json:"optional,omitempty"`
 	Forbidden   []FindingName `json:"forbidden"`

@@ -90,7 +90,7 @@ type ObservedShape struct {
 // Vocabulary is what the CLI calls things: sorted, unique.
 type Vocabulary struct {
 	Tools  []string `json:"tools,omitempty" jsonschema:"uniqueItems=true,description=Tool names that the CLI offered to the model"`
-	Models []string `json:"models,omitempty" jsonschema:"uniqueItems=true,description=Model ids that the CLI asked for"`
+	Models []string `json:"models,omitempty" jsonschema:"uniqueItems=true,description=Model ids that the CLI asked for or\\, in the mode models\\, lists"`
 	Keys   []string `json:"keys,omitempty" jsonschema:"uniqueItems=true,description=Keys seen under opaque paths"`
 	// Help holds the flags of each help page, in the order of the agent's help commands.
 	Help []HelpPage `json:"help,omitempty" jsonschema:"description=Flags of each help page of the CLI"`

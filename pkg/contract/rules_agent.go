@@ -86,8 +86,8 @@ var agentRules = []Rule{
 	ruleFor(KindAgent, "agent/hosts", "A host's spawn form names a mode of the agent.", func(a Agent, report reporter) {
 		for i, host := range a.Hosts {
 			declared := slices.ContainsFunc(a.Modes, func(m Mode) bool { return m.ID == host.Mode })
-			if !declared && host.Mode != ModeVersion && host.Mode != ModeHelp {
-				report(pointer("hosts", i, "mode"), "the agent has no such mode", "name a mode of this file, or version or help")
+			if !declared && !host.Mode.Implicit() {
+				report(pointer("hosts", i, "mode"), "the agent has no such mode", "name a mode of this file, or version, help or models")
 			}
 		}
 	}),
@@ -161,6 +161,7 @@ func checkAgentRanges(a Agent, report reporter) {
 	}
 	firstWins(a.Install, func(l InstallLayout) string { return l.Releases }, "/install", report)
 	firstWins(a.ModelAPI, func(m ModelAPI) string { return m.Releases }, "/model_api", report)
+	firstWins(a.Models, func(f ModelsForm) string { return f.Releases }, "/models", report)
 	for i, file := range a.HomeFiles {
 		checkRange(pointer("home_files", i, "releases"), file.Releases, report)
 	}
@@ -251,6 +252,11 @@ func checkPlaceholders(a Agent, report reporter) {
 	for i, file := range a.HomeFiles {
 		for j, line := range file.Lines {
 			check(pointer("home_files", i, "lines", j), line, filePlaceholders)
+		}
+	}
+	for i, form := range a.Models {
+		for j, arg := range form.Argv {
+			check(pointer("models", i, "argv", j), arg, modelsPlaceholders)
 		}
 	}
 	for i, mode := range a.Modes {

@@ -12,8 +12,8 @@ var modeRules = []Rule{
 			report(pointer("modes", i, "id"), "the id is there already", "name the mode otherwise")
 		})
 		for i, m := range a.Modes {
-			if m.ID == ModeVersion || m.ID == ModeHelp {
-				report(pointer("modes", i, "id"), "every agent has this mode without declaring it", "describe it in version_probe or help, or name the mode otherwise")
+			if m.ID.Implicit() {
+				report(pointer("modes", i, "id"), "an agent has this mode without declaring it", "describe it in version_probe, help or models, or name the mode otherwise")
 			}
 		}
 	}),
@@ -196,6 +196,9 @@ func checkForbiddenFlags(a Agent, report reporter) {
 				report(at+pointer("argv", k), "the flag is forbidden", "remove it, or give a reason in allow_forbidden of the mode")
 			}
 		}
+	}
+	for i, form := range a.Models {
+		check(Mode{}, pointer("models", i), form.Argv)
 	}
 	for i, m := range a.Modes {
 		for _, flag := range slices.Sorted(maps.Keys(m.Allow)) {

@@ -15,8 +15,8 @@ var observationRules = []Rule{
 	ruleFor(KindObservation, "observation/stdin-mode", "RPC families, and only they, have stdin_mode rpc.", func(o Observation, report reporter) {
 		checkStdinMode("/command/stdin_mode", o.ProtocolFamily, o.Command.StdinMode, report)
 	}),
-	ruleFor(KindObservation, "observation/implicit-mode", "The modes version and help, which every agent has, are plain/v1.", func(o Observation, report reporter) {
-		if mode := o.Command.Mode; (mode == ModeVersion || mode == ModeHelp) && o.ProtocolFamily != FamilyPlain {
+	ruleFor(KindObservation, "observation/implicit-mode", "The modes version, help and models, which no agent file declares under its modes, are plain/v1.", func(o Observation, report reporter) {
+		if o.Command.Mode.Implicit() && o.ProtocolFamily != FamilyPlain {
 			report("/protocol_family", "the mode is one of plain text", "write plain/v1 or name another mode")
 		}
 	}),
@@ -28,7 +28,7 @@ var observationRules = []Rule{
 		}
 	}),
 	ruleFor(KindObservation, "observation/raw-public", "Raw output is public only where no model had a part in it.", func(o Observation, report reporter) {
-		plainRun := o.Command.Mode == ModeVersion || o.Command.Mode == ModeHelp || (o.Command.Mode == "" && o.Probe == "version-probe")
+		plainRun := o.Command.Mode.Implicit() || (o.Command.Mode == "" && o.Probe == "version-probe")
 		if o.Capture.RawArtifactVisibility == RawPublic && !plainRun {
 			report("/capture/raw_artifact_visibility", "the raw output of this run may hold model content", oneOf([]ArtifactVisibility{RawPrivate, RawDiscarded}))
 		}

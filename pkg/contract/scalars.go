@@ -59,17 +59,31 @@ func (ProbeID) Pattern() string { return `^[a-z0-9][a-z0-9-]{0,62}$` }
 // CanonicalProbe resolves the underscore spelling that older texts use (chat_text_success).
 func CanonicalProbe(name string) ProbeID { return ProbeID(strings.ReplaceAll(name, "_", "-")) }
 
+// Alias is the spelling with underscores, which CanonicalProbe resolves; empty where the id has no hyphen. It is never written to
+// a record.
+func (p ProbeID) Alias() string {
+	if alias := strings.ReplaceAll(string(p), "-", "_"); alias != string(p) {
+		return alias
+	}
+	return ""
+}
+
 // ModeID names one way to start an agent, unique within the agent.
 type ModeID string
 
 // Pattern is the regular expression of the JSON Schema.
 func (ModeID) Pattern() string { return `^[a-z0-9][a-z0-9-]{0,62}$` }
 
-// Modes that every agent has without declaring them; both are plain/v1.
+// Modes that no agent file declares under its modes; all are plain/v1. Every agent has the first two, and the third where it
+// says how it lists its models.
 const (
 	ModeVersion ModeID = "version"
 	ModeHelp    ModeID = "help"
+	ModeModels  ModeID = "models"
 )
+
+// Implicit reports whether the mode is one that no agent file declares under its modes.
+func (m ModeID) Implicit() bool { return m == ModeVersion || m == ModeHelp || m == ModeModels }
 
 // RelPath is a slash-separated path relative to the registry root. It never leaves the root.
 type RelPath string

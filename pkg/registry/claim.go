@@ -117,10 +117,9 @@ func carries(c *Catalog, o contract.Observation) bool {
 	return ok && !implicit(c, o) && p.Expected != nil && slices.Contains(p.Expected.MustSee, "done")
 }
 
-// implicit reports whether an observation is of a mode that every agent has.
+// implicit reports whether an observation is of a mode that no agent file declares under its modes.
 func implicit(c *Catalog, o contract.Observation) bool {
-	mode := ObservedMode(c, o)
-	return mode == contract.ModeVersion || mode == contract.ModeHelp
+	return ObservedMode(c, o).Implicit()
 }
 
 // ObservedMode is the mode that an observation was captured in. Records that name none were captured in the mode that

@@ -53,7 +53,9 @@ const (
 
 // ProbeCoverage is one probe of a release. It is covered when Reason is empty.
 type ProbeCoverage struct {
-	Probe        contract.ProbeID       `json:"probe"`
+	Probe contract.ProbeID `json:"probe"`
+	// Alias is the other spelling, where there is one.
+	Alias        string                 `json:"alias,omitempty"`
 	Platforms    []contract.Platform    `json:"platforms,omitempty"`
 	Backends     []contract.Backend     `json:"backends,omitempty"`
 	Level        contract.ValidityLevel `json:"validity_level,omitempty"`
@@ -146,7 +148,7 @@ func (b *builder) coverage() AgentCoverage {
 }
 
 func (b *builder) probeCoverage(v contract.CLIVersion, probe contract.Probe, judged []Judged) ProbeCoverage {
-	p := ProbeCoverage{Probe: probe.ID, Observations: len(judged)}
+	p := ProbeCoverage{Probe: probe.ID, Alias: probe.ID.Alias(), Observations: len(judged)}
 	for _, h := range b.agent.Holes {
 		if h.Mode != "" && h.Covers(probe.ID, v) {
 			p.Partial = append(p.Partial, ModeHole{h.Mode, h.Reason})
@@ -179,6 +181,11 @@ func WhyNot(a contract.Agent, v contract.CLIVersion, probe contract.Probe) (Hole
 	}
 	if h, ok := a.Hole(probe.ID, v); ok {
 		return HoleDeclared, h.Reason
+	}
+	if probe.ImplicitMode() == contract.ModeModels {
+		if _, ok := modelsForm(a, v); !ok {
+			return HoleUnfit, noModels
+		}
 	}
 	if probe.ImplicitMode() != "" {
 		if !Fits(a, probe) {

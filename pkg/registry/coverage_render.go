@@ -50,7 +50,7 @@ func CoverageText(coverage []AgentCoverage) string {
 		}
 	}
 	if len(coverage) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", legend)
+		fmt.Fprintf(&b, "\n%s\n%s", legend, aliases(coverage))
 	}
 	return b.String()
 }
@@ -59,6 +59,9 @@ func CoverageText(coverage []AgentCoverage) string {
 func CoverageMarkdown(coverage []AgentCoverage) string {
 	var b strings.Builder
 	b.WriteString("# Coverage\n\n" + legend + "\n")
+	if other := aliases(coverage); other != "" {
+		b.WriteString("\n" + other)
+	}
 	for _, agent := range coverage {
 		fmt.Fprintf(&b, "\n## %s\n\n", agent.Agent)
 		if agent.Reason != "" {
@@ -85,6 +88,24 @@ func CoverageMarkdown(coverage []AgentCoverage) string {
 		}
 	}
 	return b.String()
+}
+
+// aliases is the line with the spellings of probes that lookups accept as well.
+func aliases(coverage []AgentCoverage) string {
+	seen := map[string]bool{}
+	for _, agent := range coverage {
+		for _, r := range agent.Releases {
+			for _, p := range r.Probes {
+				if p.Alias != "" {
+					seen[p.Alias] = true
+				}
+			}
+		}
+	}
+	if len(seen) == 0 {
+		return ""
+	}
+	return "other spellings, accepted wherever a probe is named: " + strings.Join(slices.Sorted(maps.Keys(seen)), ", ") + "\n"
 }
 
 func (g GroupCoverage) state() string {

@@ -14,6 +14,7 @@ func TestCoverageTables(t *testing.T) {
 	mode := contract.Mode{ID: "run", Family: contract.FamilyPlain, Transport: contract.TransportPlain, StdinMode: contract.StdinNone, Argv: []contract.ArgvForm{{Argv: []string{"{prompt}"}}}}
 	agent := contract.Agent{
 		ID: "acme", Modes: []contract.Mode{mode}, ModelAPI: []contract.ModelAPI{{Dialect: "openai-chat", Model: "m"}},
+		Models: []contract.ModelsForm{{Releases: ">=2.0.0", Argv: []string{"models"}, Line: "(.+)"}},
 		Holes: []contract.Hole{
 			{Probe: "refused", Releases: "2.0.0", Reason: "The CLI refuses it."},
 			{Probe: "chat", Mode: "run", Reason: "It never ends."},
@@ -29,6 +30,7 @@ func TestCoverageTables(t *testing.T) {
 		{ID: "tool", Script: script, Expected: &contract.MinEvents{MustSee: []contract.EventName{"tool_use"}}},
 		{ID: "digs", Script: tool},
 		{ID: "host", Expected: &contract.MinEvents{Kind: "host"}},
+		{ID: "list-models", Expected: &contract.MinEvents{Kind: "models"}},
 	} {
 		probes[p.ID] = p
 	}
@@ -43,15 +45,18 @@ func TestCoverageTables(t *testing.T) {
   tool, file and artifact flows   missing
   bidirectional RPC               the agent file has no RPC mode
   error forms                     missing
-  probe    2.0.0  1.0.0
-  chat         .      .
-  digs         t      t
-  piped        -      -
-  refused      x      .
-  tool         -      -
+  probe        2.0.0  1.0.0
+  chat             .      .
+  digs             t      t
+  list-models      .      -
+  piped            -      -
+  refused          x      .
+  tool             -      -
   - tool (every release): no mode fits: its output has no event tool_use
   - piped (every release): no mode fits: the prompt does not come on standard input
+  - list-models (1.0.0): nothing says how this agent lists its models (models)
   . chat (every release): not captured yet
+  . list-models (2.0.0): not captured yet
   . refused (1.0.0): not captured yet
   t digs (every release): no mode names a tool for the intent dig
   x refused (2.0.0): The CLI refuses it.
@@ -61,12 +66,12 @@ func TestCoverageTables(t *testing.T) {
 other
   not capturable: It cannot be installed.
 
-` + legend + "\n"
+` + legend + "\nother spellings, accepted wherever a probe is named: list_models\n"
 	if diff := cmp.Diff(want, CoverageText(coverage)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	page := CoverageMarkdown(coverage)
-	for _, line := range []string{"| probe | 2.0.0 | 1.0.0 |", "|---|---:|---:|", "| refused | x | . |", "- x refused (2.0.0): The CLI refuses it.", "Not capturable: It cannot be installed."} {
+	for _, line := range []string{"| probe | 2.0.0 | 1.0.0 |", "|---|---:|---:|", "| refused | x | . |", "- x refused (2.0.0): The CLI refuses it.", "Not capturable: It cannot be installed.", "other spellings, accepted wherever a probe is named: list_models"} {
 		if !strings.Contains(page, line+"\n") {
 			t.Errorf("no line %q in\n%s", line, page)
 		}

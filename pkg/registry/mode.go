@@ -31,6 +31,8 @@ type Mode struct {
 	MCP *contract.MCPForm
 	// Resume is how a run continues a session; nil where it cannot.
 	Resume *contract.ResumeForm
+	// Models says how the listing of the mode models is read; nil in all other modes.
+	Models *contract.ModelsForm
 	// Dialect reads the frames; nil for plain modes.
 	Dialect *protocol.Dialect
 	// OwnSandbox says that the CLI confines its own commands by mounts.
@@ -41,14 +43,21 @@ type Mode struct {
 	TextEvent contract.EventName
 }
 
-// ResolveMode resolves a mode for a release. The modes "version" and "help" exist for every agent; an empty id is the
-// agent's default mode.
+// ResolveMode resolves a mode for a release. The modes "version" and "help" exist for every agent, "models" for one that
+// says how the release lists its models; an empty id is the agent's default mode.
 func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion) (Mode, error) {
 	if id == contract.ModeVersion && a.VersionProbe.Handshake != "" {
 		return Mode{}, fmt.Errorf("%s names its version only in the handshake of mode %s: capture a probe of that mode", a.ID, a.VersionProbe.Handshake)
 	}
 	if id == contract.ModeVersion {
 		return Mode{ID: id, Family: contract.FamilyPlain, Transport: contract.TransportPlain, Stdin: contract.StdinNone, Argv: a.VersionProbe.Argv, TextEvent: "version_reported"}, nil
+	}
+	if id == contract.ModeModels {
+		form, ok := modelsForm(a, version)
+		if !ok {
+			return Mode{}, fmt.Errorf("%s: release %s: %s", a.ID, version, noModels)
+		}
+		return Mode{ID: id, Family: contract.FamilyPlain, Transport: contract.TransportPlain, Stdin: contract.StdinNone, Argv: form.Argv, Models: &form, TextEvent: "models_listed"}, nil
 	}
 	if id == contract.ModeHelp {
 		return Mode{ID: id, Family: contract.FamilyPlain, Transport: contract.TransportPlain, Stdin: contract.StdinNone, Argv: HelpCommands(a)[0].Argv, TextEvent: "init_or_status"}, nil
@@ -106,6 +115,9 @@ func (e *UnfitError) Error() string {
 // ProbeMode resolves the mode that a probe runs in: the one named, else the agent's default, else the first one that fits.
 func ProbeMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion, p contract.Probe) (Mode, error) {
 	if implicit := p.ImplicitMode(); implicit != "" {
+		if _, ok := modelsForm(a, version); implicit == contract.ModeModels && !ok {
+			return Mode{}, &UnfitError{a.ID, implicit, p.ID, noModels}
+		}
 		return ResolveMode(a, implicit, version)
 	}
 	m, err := ResolveMode(a, id, version)
@@ -131,6 +143,9 @@ func ProbeMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion
 func Fits(a contract.Agent, p contract.Probe) bool {
 	if p.ImplicitMode() == contract.ModeVersion && a.VersionProbe.Handshake != "" {
 		return false // the handshake of every run is checked, and there is nothing else to see
+	}
+	if p.ImplicitMode() == contract.ModeModels {
+		return len(a.Models) > 0
 	}
 	if p.ImplicitMode() != "" || len(a.Modes) == 0 {
 		return true
@@ -185,6 +200,13 @@ func unshown(m Mode, p contract.Probe) string {
 	return ""
 }
 
+// noModels is why a release has no mode models. RPC modes name models in their session; that is no listing of its own.
+const noModels = "nothing says how this agent lists its models (models)"
+
+func modelsForm(a contract.Agent, version contract.CLIVersion) (contract.ModelsForm, bool) {
+	return First(a.Models, version, func(f contract.ModelsForm) string { return f.Releases })
+}
+
 // HelpCommands are the help pages of an agent; one that declares none is asked with --help.
 func HelpCommands(a contract.Agent) []contract.HelpCommand {
 	if len(a.Help) == 0 {
@@ -230,7 +252,7 @@ func findMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion)
 		}
 		known = append(known, string(m.ID))
 	}
-	return contract.Mode{}, &UnknownError{"mode of " + string(a.ID), string(id), append(known, string(contract.ModeVersion), string(contract.ModeHelp))}
+	return contract.Mode{}, &UnknownError{"mode of " + string(a.ID), string(id), append(known, string(contract.ModeVersion), string(contract.ModeHelp), string(contract.ModeModels))}
 }
 
 // First is the rule of every ranged list of an agent record: the first entry whose range holds the version.

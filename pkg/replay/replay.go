@@ -18,14 +18,13 @@ type Parser struct {
 	Name string
 	// Events reads one fixture. It must not keep the fixture.
 	Events func(context.Context, *Fixture) ([]protocol.Event, error)
-	// TurnsOnly leaves out what a CLI prints for its version and its help pages, unless the selector names the probe: no
+	// TurnsOnly leaves out what a CLI prints for its version, its help pages and its list of models, unless the selector names the probe: no
 	// host gives that to the parser of its turns.
 	TurnsOnly bool
 }
 
 func (p Parser) reads(r *registry.Record, sel registry.Selector) bool {
-	mode := r.Observation.Command.Mode
-	return !p.TurnsOnly || sel.Probe != "" || mode != contract.ModeVersion && mode != contract.ModeHelp
+	return !p.TurnsOnly || sel.Probe != "" || !r.Observation.Command.Mode.Implicit()
 }
 
 // ReferenceParser is this project's own reading of a fixture: the dialect's reference events.
