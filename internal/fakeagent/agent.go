@@ -1,6 +1,7 @@
 package fakeagent
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
@@ -35,13 +36,40 @@ func Main() {
 		say("##[error]marker-injected")
 		_, _ = fmt.Fprintln(os.Stderr, "::error::marker-stderr")
 	}
-	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":[],"tools":[{"type":"function","name":"look"}]}`)
+	model, tool := "fake-model", "look"
+	if where, ok := strings.CutPrefix(prompt, "leak at "); ok {
+		leak(where, &model, &tool)
+	}
+	body := strings.NewReader(fmt.Sprintf(`{"model":%q,"stream":true,"input":[],"tools":[{"type":"function","name":%q}]}`, model, tool))
 	if resp, err := http.Post(baseURL+"/v1/responses", "application/json", body); err == nil {
 		_ = resp.Body.Close()
 	}
 	say(`{"type":"text","text":"marker-model-text"}`)
 	if prompt != "broken" {
 		say(`{"type":"end","usage":{"tokens":7}}`)
+	}
+}
+
+// leak prints what its environment holds at one place of its output, or says it to the model server.
+func leak(where string, model, tool *string) {
+	secret := os.Getenv("PRIVATE_NOTE")
+	switch where {
+	case "model":
+		*model = secret
+	case "tool":
+		*tool = secret
+	case "type":
+		say(`{"type":"` + secret + `"}`)
+	case "text":
+		say(`{"type":"text","text":"` + secret + `"}`)
+	case "noise":
+		say("note: " + secret)
+	case "encoded":
+		say(`{"type":"text","text":"` + base64.StdEncoding.EncodeToString([]byte(secret)) + `"}`)
+	case "stderr":
+		_, _ = fmt.Fprintln(os.Stderr, "error: "+secret)
+	case "file name":
+		_ = os.WriteFile(secret, nil, 0o600)
 	}
 }
 
