@@ -1,5 +1,5 @@
 // Generated from registry/schemas/observation.schema.json; do not edit.
-// schema-sha256: e9617b16050cd259887459c72c1e9b1f04dcb411f3c6e866781cf0ff6923d57e
+// schema-sha256: da8a93db8c930aea57ead8e976947461605685d43741c783794c655263debbdc
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -228,6 +228,10 @@ export interface Vocabulary {
    * Keys seen under opaque paths
    */
   keys?: string[]
+  /**
+   * Capabilities that the agent advertises: keys, joined by dots, of those that it does not deny
+   */
+  capabilities?: string[]
   /**
    * Flags of each help page of the CLI
    */

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/probe.schema.json; do not edit.
-// schema-sha256: 6d4b6e618f0570c33e531717cf760b91d5465f0d14ca90dc6883cb53d42cceff
+// schema-sha256: e7b6da0032531077fcc41be497fdd42569887f0ff5084d20033e26e4e955e88a
 
 /**
  * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
@@ -43,6 +43,10 @@ export type PermissionPolicy = 'allow' | 'deny' | 'cancel'
  * CancelMoment is when the host cancels: right behind the prompt, at the first text or tool call, or in place of an answer to a permission request.
  */
 export type CancelMoment = 'prompt' | 'text' | 'tool' | 'permission'
+/**
+ * ACPStep is one step of a host's turn.
+ */
+export type ACPStep = 'initialize' | 'authenticate' | 'session/new' | 'model' | 'session/prompt'
 
 /**
  * Probe is one folder probes/<id>, assembled: a fixed prompt, workspace and script that exercises one behaviour. Each part is a file of the folder: prompt.md, fixture-files/, expected-min-events.json, env-policy.json, script.json, host.json.
@@ -246,6 +250,10 @@ export interface HostPolicy {
     | [Image, Image, Image, Image, Image, Image, Image, Image]
     | [Image, Image, Image, Image, Image, Image, Image, Image, Image]
     | [Image, Image, Image, Image, Image, Image, Image, Image, Image, Image]
+  /**
+   * Requests that the host makes in place of its turn
+   */
+  script?: HostScript | null
 }
 /**
  * MCPServer is a server that the host hands to the session. The command may hold {cwd} and {home}.
@@ -265,4 +273,24 @@ export interface Image {
   name: string
   mime_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
   base64: string
+}
+/**
+ * HostScript is what a host asks in place of its turn, one request after the other, whatever the answers are. What stays without an answer for a while is passed over.
+ */
+export interface HostScript {
+  after?: ACPStep
+  /**
+   * @minItems 1
+   * @maxItems 50
+   */
+  requests: [HostRequest, ...HostRequest[]]
+}
+/**
+ * HostRequest is one request of a host. Strings in it may hold {cwd}, and {session}, {session_mode}, {session_model}: what the session said of itself, or "none".
+ */
+export interface HostRequest {
+  method: string
+  params: {
+    [k: string]: unknown
+  }
 }

@@ -30,6 +30,8 @@ const (
 	// think is how long the scripted model takes to answer a tool's result. CLIs report that a command has ended some
 	// 100 ms after they tell the model; before a faster answer than any real model's they may end without reporting it.
 	think = 500 * time.Millisecond
+	// patience is how long a host waits for the answer of a request of a probe's script.
+	patience = 10 * time.Second
 )
 
 // driven is what a finished process leaves behind.
@@ -262,7 +264,7 @@ func (c *Capturer) runChild(ctx context.Context, f *folder, box *isolation.Box, 
 	drive := s.Drive
 	if client != nil {
 		s.Limits.Linger = linger
-		drive = (&protocol.RPC{Family: mode.Family, Client: client, Limits: s.Limits, Start: s.Start, Rec: rec, Exited: exited}).Drive
+		drive = (&protocol.RPC{Family: mode.Family, Client: client, Limits: s.Limits, Patience: patience, Start: s.Start, Rec: rec, Exited: exited}).Drive
 	}
 	stop, err := drive(ctx, protocol.Pipes{Stdin: child.Stdin, Stdout: child.Stdout, Stderr: child.Stderr})
 	if err != nil {

@@ -151,8 +151,8 @@ func (c *Capturer) observation(r *run, runs int) (contract.Observation, contract
 	if h, ok := r.driven.raw.StreamHash(contract.Stderr); ok {
 		o.Capture.RawStderrSHA256 = &h
 	}
-	v := contract.Vocabulary{Tools: r.driven.report.Offered, Models: r.models(), Keys: r.sanitized.OpaqueKeys(), Help: r.help}
-	if len(v.Tools)+len(v.Models)+len(v.Keys)+len(v.Help) > 0 {
+	v := contract.Vocabulary{Tools: r.driven.report.Offered, Models: r.models(), Keys: r.sanitized.OpaqueKeys(), Capabilities: r.shape.Capabilities, Help: r.help}
+	if len(v.Capabilities)+len(v.Tools)+len(v.Models)+len(v.Keys)+len(v.Help) > 0 {
 		o.Shape.Vocabulary = &v
 	}
 	dialect := contract.HashBytes([]byte("{}")) // a plain mode has none

@@ -55,6 +55,7 @@ var wordLists = []struct {
 	{"tools", func(v *contract.Vocabulary) []string { return v.Tools }, shape.Breaking},
 	{"models", func(v *contract.Vocabulary) []string { return v.Models }, shape.Additive},
 	{"keys", func(v *contract.Vocabulary) []string { return v.Keys }, shape.Breaking},
+	{"capabilities", func(v *contract.Vocabulary) []string { return v.Capabilities }, shape.Breaking},
 }
 
 // vocabularyChanges compares the words of two observations. Where the known one recorded none there is nothing to
@@ -70,6 +71,9 @@ func vocabularyChanges(known, fresh contract.Observation) []VocabularyChange {
 	var changes []VocabularyChange
 	for _, l := range wordLists {
 		before, after := l.words(was), l.words(is)
+		if len(before) == 0 && l.name == "capabilities" {
+			continue // observations of earlier tools do not hold them
+		}
 		for _, w := range without(before, after) {
 			changes = append(changes, VocabularyChange{l.name, w, true, l.gone})
 		}

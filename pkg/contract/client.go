@@ -120,6 +120,22 @@ type HostPolicy struct {
 	CancelAt   CancelMoment     `json:"cancel_at,omitempty" jsonschema:"description=When the host cancels the turn; never where absent"`
 	MCPServers []MCPServer      `json:"mcp_servers,omitempty"`
 	Images     []Image          `json:"images,omitempty" jsonschema:"maxItems=10"`
+	Script     *HostScript      `json:"script,omitempty" jsonschema:"description=Requests that the host makes in place of its turn"`
+}
+
+// HostScript is what a host asks in place of its turn, one request after the other, whatever the answers are. What stays
+// without an answer for a while is passed over.
+type HostScript struct {
+	// After is the last of the host's own steps before its requests.
+	After    ACPStep       `json:"after,omitempty" jsonschema:"enum=initialize,enum=session/new,description=The last of the host's own steps that comes before; none where this is left out"`
+	Requests []HostRequest `json:"requests" jsonschema:"minItems=1,maxItems=50"`
+}
+
+// HostRequest is one request of a host. Strings in it may hold {cwd}, and {session}, {session_mode}, {session_model}: what
+// the session said of itself, or "none".
+type HostRequest struct {
+	Method string         `json:"method" jsonschema:"pattern=^[a-z_][a-z_/]{0\\,59}$"`
+	Params map[string]any `json:"params"`
 }
 
 // PermissionPolicy says how the host answers a permission request.

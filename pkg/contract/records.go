@@ -92,6 +92,8 @@ type Vocabulary struct {
 	Tools  []string `json:"tools,omitempty" jsonschema:"uniqueItems=true,description=Tool names that the CLI offered to the model"`
 	Models []string `json:"models,omitempty" jsonschema:"uniqueItems=true,description=Model ids that the CLI asked for or\\, in the mode models\\, lists"`
 	Keys   []string `json:"keys,omitempty" jsonschema:"uniqueItems=true,description=Keys seen under opaque paths"`
+	// Capabilities are what an agent of an RPC family says that it can do.
+	Capabilities []string `json:"capabilities,omitempty" jsonschema:"uniqueItems=true,description=Capabilities that the agent advertises: keys\\, joined by dots\\, of those that it does not deny"`
 	// Help holds the flags of each help page, in the order of the agent's help commands.
 	Help []HelpPage `json:"help,omitempty" jsonschema:"description=Flags of each help page of the CLI"`
 }

@@ -45,6 +45,11 @@ var clientRules = []Rule{
 }
 
 var hostPolicyChecks = []partCheck[HostPolicy]{
+	{"probe/host-script", "A host that makes requests in place of its turn has no turn to cancel.", func(h HostPolicy, report reporter) {
+		if h.Script != nil && h.CancelAt != "" {
+			report("/cancel_at", "the host sends no prompt, so there is nothing to cancel", "leave out cancel_at or script")
+		}
+	}},
 	{"probe/attachments", "Attachments and servers are named once, and what is base64 decodes.", func(h HostPolicy, report reporter) {
 		unique(h.Images, func(i Image) string { return i.Name }, func(i int) {
 			report(pointer("images", i, "name"), "the image is there already", "name it otherwise")

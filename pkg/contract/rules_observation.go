@@ -38,7 +38,7 @@ var observationRules = []Rule{
 	}),
 	ruleFor(KindObservation, "observation/vocabulary", "The lists of the vocabulary are sorted.", func(o Observation, report reporter) {
 		if v := o.Shape.Vocabulary; v != nil {
-			for name, list := range map[string][]string{"tools": v.Tools, "models": v.Models, "keys": v.Keys} {
+			for name, list := range map[string][]string{"tools": v.Tools, "models": v.Models, "keys": v.Keys, "capabilities": v.Capabilities} {
 				if !slices.IsSorted(list) {
 					report(pointer("shape", "vocabulary", name), "the list is not sorted", "sort it bytewise")
 				}

@@ -200,6 +200,7 @@ var brokenRules = []struct {
 	{"all-fields.host.json", "probe/attachments", "/images/0/base64", object{"/images/0/base64": "aGVsb"}},
 	{"all-fields.host.json", "probe/attachments", "/mcp_servers/1/name", object{"/mcp_servers/-": object{"name": "s", "command": "x"}}},
 	{"all-fields.probe.json", "probe/attachments", "/host/images/1/name", object{"/host/images/-": object{"name": "dot.png", "mime_type": "image/png", "base64": "aGVsbG8="}}},
+	{"all-fields.host.json", "probe/host-script", "/cancel_at", object{"/script": object{"requests": list{object{"method": "session/list", "params": object{}}}}}},
 	{"all-fields.script.json", "probe/text", "/steps/0/text", object{"/steps/0/text": list{" "}}},
 }
 

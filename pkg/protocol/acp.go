@@ -36,6 +36,9 @@ type acpClient struct {
 	waiting   map[string]contract.ACPStep // raw id → what was asked
 	session   string
 	modelBy   string // id of the option that selects the model; empty where the agent offers none
+	mode      string // that the session says to be in
+	model     string // that the session says to use
+	asked     int    // requests of the probe's script that were made
 	cancelled bool
 	done      bool
 	out       [][]byte
@@ -120,6 +123,10 @@ type contentBlock struct {
 
 // next goes on to the next step that the turn needs.
 func (c *acpClient) next() {
+	if script := c.turn.Host.Script; script != nil && (script.After == "" || c.step > 0 && c.profile.Steps[c.step-1] == script.After) {
+		c.ask()
+		return
+	}
 	for c.step < len(c.profile.Steps) {
 		step := c.profile.Steps[c.step]
 		c.step++
@@ -274,6 +281,12 @@ func (c *acpClient) answer(frame *Document) {
 	if !ok {
 		return
 	}
+	if step == stepScript {
+		delete(c.waiting, string(id.Value))
+		c.noteSession(frame)
+		c.ask()
+		return
+	}
 	if frame.find(pathExpr{"error"}) != nil {
 		delete(c.waiting, string(id.Value))
 		var refusal rpcError
@@ -291,7 +304,7 @@ func (c *acpClient) answer(frame *Document) {
 	delete(c.waiting, string(id.Value))
 	switch step {
 	case contract.StepSession:
-		if c.session = frame.text("result", "sessionId"); c.session == "" {
+		if c.noteSession(frame); c.session == "" {
 			c.done = true
 			return
 		}

@@ -25,6 +25,8 @@ type Client interface {
 	Start() [][]byte
 	// Receive takes in one frame of the CLI and gives the host's answers, each compact JSON.
 	Receive(frame *Document) [][]byte
+	// Unanswered gives what the host sends where its last frames have had no answer for a while; nil where it waits on.
+	Unanswered() [][]byte
 	// Done reports whether the turn is over for the host.
 	Done() bool
 	// HoldsStdin reports whether the host leaves standard input open after its turn, and ends the process itself.

@@ -30,7 +30,7 @@ func loadClient(t testing.TB, name string) contract.Client {
 	return client
 }
 
-// turnFile is one conversation: "<" what the CLI sends, ">" each frame of the host in answer, "done" at its end.
+// turnFile is one conversation: "<" what the CLI sends, "silence" where it sends nothing, ">" each frame of the host in answer, "done" at its end.
 type turnFile struct {
 	client string
 	turn   Turn
@@ -91,6 +91,10 @@ func TestClientFrames(t *testing.T) {
 			say(client.Start())
 			var doc Document
 			for _, line := range f.lines {
+				if line == "silence" {
+					got = append(got, line)
+					say(client.Unanswered())
+				}
 				text, fromCLI := strings.CutPrefix(line, "< ")
 				if !fromCLI {
 					continue

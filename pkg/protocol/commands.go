@@ -45,6 +45,9 @@ func (c *commandClient) Done() bool { return c.done }
 
 func (c *commandClient) HoldsStdin() bool { return c.cancelled && c.profile.AbortEnds }
 
+// Unanswered: the host waits on.
+func (c *commandClient) Unanswered() [][]byte { return nil }
+
 // Start sends the prompt, or first asks for the session that it continues: a prompt into the wrong session would
 // silently lose the conversation.
 func (c *commandClient) Start() [][]byte {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -252,6 +253,16 @@ func (d *Dialect) AmbientPaths(eventType string) map[string]bool {
 
 // Terminal reports whether the event type ends a turn.
 func (d *Dialect) Terminal(eventType string) bool { return d != nil && d.terminal[eventType] }
+
+// Starts reports whether the event type is one that begins a session.
+func (d *Dialect) Starts(eventType string) bool {
+	return d != nil && slices.ContainsFunc(d.events[eventType], func(e compiledEvent) bool { return e.event == "session_started" })
+}
+
+// EndsByAnswer reports whether a turn is asked for by a request, whose answer ends it.
+func (d *Dialect) EndsByAnswer() bool {
+	return d != nil && slices.ContainsFunc(d.Source.Terminal.Events, func(e string) bool { return strings.HasPrefix(e, "response/") })
+}
 
 // After reports whether the event type may follow the end of a turn.
 func (d *Dialect) After(eventType string) bool { return d != nil && d.after[eventType] }

@@ -21,6 +21,8 @@ type RPC struct {
 	Family contract.Family
 	Client Client
 	Limits Limits
+	// Patience is how long a client that can go on without an answer waits for one; without it, for ever.
+	Patience time.Duration
 	Start  time.Time
 	Rec    *transcript.Recorder
 	// Exited is closed when the process itself has ended.
@@ -33,7 +35,13 @@ func (r *RPC) Drive(ctx context.Context, p Pipes) (Stop, error) {
 		drive: &drive{Stream: &Stream{Mode: contract.StdinRPC, Limits: r.Limits, Start: r.Start, Rec: r.Rec, Exited: r.Exited}, stdin: p.Stdin, stopped: make(chan Stop, 8)},
 		RPC:   r, wake: make(chan struct{}, 1),
 	}
-	d.enqueue(r.Client.Start())
+	if r.Patience > 0 {
+		d.talking.Lock() // the timer may be up at once
+		d.patience = time.AfterFunc(r.Patience, d.unanswered)
+		d.talking.Unlock()
+		defer d.patience.Stop()
+	}
+	d.converse(r.Client.Start)
 	var readers sync.WaitGroup
 	readers.Go(func() { d.receive(p.Stdout) })
 	readers.Go(func() { d.copy(p.Stderr, contract.Stderr) })
@@ -57,14 +65,33 @@ func (r *RPC) Drive(ctx context.Context, p Pipes) (Stop, error) {
 type rpcDrive struct {
 	*drive
 	*RPC
-	doc  Document
-	wake chan struct{}
+	doc      Document
+	wake     chan struct{}
+	patience *time.Timer // nil without a limit
+	talking  sync.Mutex  // guards Client
 
 	mu     sync.Mutex
 	queue  [][]byte
 	queued int
 	finish bool // nothing more will be queued: the turn is over behind the queue
 	err    error
+}
+
+// converse takes in the client's next frames. The time that it waits for their answers starts with them.
+func (d *rpcDrive) converse(say func() [][]byte) {
+	d.talking.Lock()
+	defer d.talking.Unlock()
+	frames := say()
+	d.enqueue(frames)
+	if d.patience != nil && len(frames) > 0 && !d.Client.Done() {
+		d.patience.Reset(d.Patience)
+	}
+}
+
+func (d *rpcDrive) unanswered() {
+	if !d.ended.Load() {
+		d.converse(d.Client.Unanswered)
+	}
 }
 
 // enqueue records the host's frames and hands them to the writer.
@@ -168,7 +195,9 @@ func (d *rpcDrive) line(line []byte) error {
 		return nil
 	}
 	e.Frame = frame
-	d.drive.Rec.Record(e)
-	d.enqueue(d.Client.Receive(&d.doc))
+	d.converse(func() [][]byte {
+		d.drive.Rec.Record(e)
+		return d.Client.Receive(&d.doc)
+	})
 	return nil
 }

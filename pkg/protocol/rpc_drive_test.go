@@ -101,6 +101,9 @@ func converseIn(t testing.TB, family contract.Family, profile string, turn Turn,
 	done.Go(func() { play(p) })
 	finished := make(chan rpcOutcome, 1)
 	r := &RPC{Family: family, Client: client, Limits: limits, Start: time.Now(), Rec: rec, Exited: exited}
+	if turn.Host.Script != nil {
+		r.Patience = 10 * time.Millisecond
+	}
 	go func() {
 		stop, err := r.Drive(context.Background(), Pipes{Stdin: inW, Stdout: outR, Stderr: errR})
 		finished <- rpcOutcome{stop: stop, err: err}
@@ -333,5 +336,21 @@ func TestRPCExitsEarly(t *testing.T) {
 	o := converse(t, "open-design", Turn{}, patient, func(p *peer) { p.exitAll() })
 	if got := o.frames(contract.ServerToCLI); len(got) != 1 || o.stop != StopEOF {
 		t.Error(got, o.stop)
+	}
+}
+
+// A request of a script that nobody answers holds nothing up, and its answer may still come.
+func TestRPCScriptWithoutAnswers(t *testing.T) {
+	script := &contract.HostScript{Requests: []contract.HostRequest{{Method: "x/one", Params: map[string]any{}}, {Method: "x/two", Params: map[string]any{}}, {Method: "x/three", Params: map[string]any{}}}}
+	o := converse(t, "open-design", Turn{Host: contract.HostPolicy{Script: script}}, patient, func(p *peer) {
+		p.read()
+		p.read() // one has no answer
+		p.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		for p.read() != "" {
+		}
+		p.exitAll()
+	})
+	if o.stop != StopEOF || o.err != nil || len(o.frames(contract.ServerToCLI)) != 3 || len(o.frames(contract.CLIToServer)) != 1 {
+		t.Errorf("%s %v: %v", o.stop, o.err, o.entries)
 	}
 }

@@ -65,6 +65,27 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("redaction failed: %s: %s; %s", f.Rule, strings.Join(where, " "), f.Remedy)
 }
 
+// textsOf gives the texts of a JSON value. Where one is a path below the workspace, its name there is one too.
+func textsOf(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{strings.TrimPrefix(v, "{cwd}/")}
+	case []any:
+		var out []string
+		for _, e := range v {
+			out = append(out, textsOf(e)...)
+		}
+		return out
+	case map[string]any:
+		var out []string
+		for _, e := range v {
+			out = append(out, textsOf(e)...)
+		}
+		return out
+	}
+	return nil
+}
+
 // LiteralsOf collects the published texts of a probe.
 func LiteralsOf(p contract.Probe) []string {
 	var out []string
@@ -95,6 +116,12 @@ func LiteralsOf(p contract.Probe) []string {
 			for name, value := range s.Env {
 				add(name, value)
 			}
+		}
+	}
+	if p.Host != nil && p.Host.Script != nil {
+		add(protocol.NoSession)
+		for _, r := range p.Host.Script.Requests {
+			add(textsOf(r.Params)...)
 		}
 	}
 	if p.Script != nil {

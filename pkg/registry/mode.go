@@ -151,7 +151,7 @@ func Fits(a contract.Agent, p contract.Probe) bool {
 		return true
 	}
 	return slices.ContainsFunc(a.Modes, func(m contract.Mode) bool {
-		mode := Mode{Stdin: m.StdinMode, Trust: m.TrustArgv}
+		mode := Mode{Family: m.Family, Stdin: m.StdinMode, Trust: m.TrustArgv}
 		if len(m.MCP) > 0 {
 			mode.MCP = &m.MCP[0]
 		}
@@ -179,6 +179,8 @@ func unfit(a contract.Agent, m Mode, p contract.Probe) string {
 		return "the agent has no home files to break"
 	case p.Host != nil && m.Stdin != contract.StdinRPC:
 		return "it is no RPC mode, so there is nothing that the host could answer or cancel"
+	case p.Host != nil && p.Host.Script != nil && m.Family != contract.FamilyACP:
+		return "the host's requests are those of the Agent Client Protocol, and it speaks another"
 	case m.Stdin == contract.StdinRPC && (c.Signal != "" || c.StdinOpen):
 		return "the host of an RPC mode ends the run by its frames"
 	}

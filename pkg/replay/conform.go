@@ -53,6 +53,9 @@ func Conform(s *redact.Sanitized, host protocol.Client) error {
 			expected = append(expected, host.Receive(&doc)...)
 			return nil
 		case len(expected) == 0:
+			expected = host.Unanswered() // a recording has no time, but only a host whose patience is over speaks here
+		}
+		if len(expected) == 0 {
 			return &ClientError{entry}
 		}
 		want, err := contract.Canonical(expected[0])

@@ -11,6 +11,8 @@ import (
 type invariants struct {
 	dialect   *protocol.Dialect
 	frames    int
+	asked     bool // the host asked for a turn, by the request whose answer ends it
+	session   bool // a session began
 	terminals int
 	open      map[pairKey]bool
 	broken    map[string]bool
@@ -33,6 +35,7 @@ func (v *invariants) frame(eventType string, pairs []protocol.Pair) {
 	if v.dialect == nil {
 		return
 	}
+	v.session = v.session || v.dialect.Starts(eventType)
 	src := &v.dialect.Source
 	if v.frames == 1 && src.Session != "" && eventType != src.Session {
 		v.broke(fmt.Sprintf("session: the first frame is not %s", src.Session))
@@ -56,6 +59,11 @@ func (v *invariants) frame(eventType string, pairs []protocol.Pair) {
 	}
 }
 
+// request takes in a request of the host.
+func (v *invariants) request(method string) {
+	v.asked = v.asked || v.dialect.Terminal("response/"+method)
+}
+
 // unanswered takes in the requests of the host that the CLI has left open.
 func (v *invariants) unanswered(names []string) {
 	for _, name := range names {
@@ -69,6 +77,9 @@ func (v *invariants) unanswered(names []string) {
 func (v *invariants) finish(stopped bool) []string {
 	if v.dialect != nil && v.frames > 0 {
 		want := v.dialect.Source.Terminal.PerTurn
+		if v.session && !v.asked && v.dialect.EndsByAnswer() {
+			want = 0 // a host that has a session and asks for no turn is promised no end of one
+		}
 		if want > 0 && v.terminals != want && (!stopped || v.terminals > want) {
 			v.broke(fmt.Sprintf("terminal: %s of the turn's end instead of %d", times(v.terminals), want))
 		}

@@ -225,3 +225,24 @@ func TestFramesOfStreamFamilies(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What an agent advertises is kept beside the shape: it denies some, and what it adds of its own is not the protocol's.
+func TestRPCCapabilities(t *testing.T) {
+	_, r := rpcShape(t, `> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}
+< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false},"session":{"list":{}},"auth":null,"_meta":{"own":true}}}}
+> {"jsonrpc":"2.0","id":2,"method":"session/new","params":{}}
+< {"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}
+`)
+	if diff := cmp.Diff([]string{"loadSession", "promptCapabilities.image", "session.list"}, r.Capabilities); diff != "" {
+		t.Error(diff)
+	}
+	if len(r.Violations) > 0 {
+		t.Errorf("a host with a session that asks for no turn: %v", r.Violations)
+	}
+	_, refused := rpcShape(t, `> {"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}
+< {"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}
+`)
+	if diff := cmp.Diff([]string{"terminal: no frame of the turn's end instead of 1"}, refused.Violations); diff != "" {
+		t.Error(diff)
+	}
+}

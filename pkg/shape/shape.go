@@ -30,6 +30,8 @@ type Result struct {
 	Ambient []string
 	// Violations lists invariants of the dialect that the run broke. Sorted.
 	Violations []string
+	// Capabilities are what an agent of an RPC family advertises. Sorted.
+	Capabilities []string
 	// Untyped counts frames that no rule of the dialect names.
 	Untyped int
 }
@@ -44,7 +46,7 @@ func Of(s *redact.Sanitized) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{reader: reader, kinds: map[kindKey]*kind{}, ambient: map[string]bool{}, watch: newInvariants(s.Dialect()), exit: contract.ExitUnknown}
+	b := &builder{reader: reader, kinds: map[kindKey]*kind{}, ambient: map[string]bool{}, capabilities: map[string]bool{}, watch: newInvariants(s.Dialect()), exit: contract.ExitUnknown}
 	if err := s.Each(b.entry); err != nil {
 		return nil, fmt.Errorf("normalizing: %w", err)
 	}
@@ -69,6 +71,8 @@ type builder struct {
 	stopped bool // the host ended the run
 	process string
 	spoken  bool // the host has sent a frame
+
+	capabilities map[string]bool
 }
 
 type kindKey struct {
@@ -176,7 +180,11 @@ func (b *builder) rpc(e transcript.Entry) error {
 	}
 	if e.Dir == contract.ServerToCLI {
 		b.spoken = true
+		b.watch.request(f.EventType)
 	} else {
+		for _, name := range b.reader.Capabilities(f) {
+			b.capabilities[name] = true
+		}
 		if b.reader.Dialect.Ambient(f.EventType) {
 			b.ambient[f.EventType] = true
 			return nil
@@ -258,7 +266,7 @@ func (b *builder) result(s *redact.Sanitized) (*Result, error) {
 	if !b.stopped {
 		b.watch.unanswered(b.reader.Unanswered(contract.ServerToCLI))
 	}
-	return &Result{Shape: shape, Ambient: sorted(b.ambient), Violations: b.watch.finish(b.stopped), Untyped: b.untyped}, nil
+	return &Result{Shape: shape, Ambient: sorted(b.ambient), Violations: b.watch.finish(b.stopped), Capabilities: sorted(b.capabilities), Untyped: b.untyped}, nil
 }
 
 // placeNoise puts the noise frames in: before the first frame, or behind the last.
