@@ -23,8 +23,8 @@ type RPC struct {
 	Limits Limits
 	// Patience is how long a client that can go on without an answer waits for one; without it, for ever.
 	Patience time.Duration
-	Start  time.Time
-	Rec    *transcript.Recorder
+	Start    time.Time
+	Rec      *transcript.Recorder
 	// Exited is closed when the process itself has ended.
 	Exited <-chan struct{}
 }
