@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 7c6dbbaa7c269d6199a477681d98ecadf9352051ca89c206defc823658867353
+// schema-sha256: 6d1b3f0a403c9fb99ada420a8be3e0c32e60f7aa1fc9f8cf1dcd4ad2ce42bfdf
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -373,7 +373,7 @@ export interface MCPForm {
   home_files?: HomeFile[]
 }
 /**
- * ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found.
+ * ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found. A CLI that prints no id can be asked for its latest session: argv then has no {session}.
  */
 export interface ResumeForm {
   releases?: string
@@ -386,7 +386,7 @@ export interface ResumeForm {
   /**
    * Path of the id in the frames of the earlier run; the first frame that has it counts
    */
-  session: string
+  session?: string
 }
 /**
  * Dialect says how the frames of a mode are read, for a range of releases. Paths are written like $.item.type and $.list[].id; a trailing .* covers everything below.

@@ -116,6 +116,16 @@ func TestResume(t *testing.T) {
 	if diff := cmp.Diff(form.Argv, got.Observation.Command.ArgvTemplate); diff != "" {
 		t.Error(diff)
 	}
+	first := got.Observation.Shape.Signature
+	target.Agent.Modes[0].Resume[0] = contract.ResumeForm{Argv: []string{"fake-exec", "{base_url}", "{prompt}", "--resume=latest"}}
+	if got, err := c.Capture(context.Background(), target); err != nil || got.Observation.Shape.Signature != first {
+		t.Errorf("the latest session: %v", err)
+	}
+	target.Agent.Modes[0].Resume[0] = contract.ResumeForm{Argv: []string{"fake-exec", "{base_url}", "{prompt}", "--unheard-of"}}
+	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "did not tell the model what was said in the first one") {
+		t.Errorf("a session of its own: %v", err)
+	}
+	target.Agent.Modes[0].Resume[0] = form
 	target.Agent.Modes[0].Resume[0].Session = "$.session_id.deeper"
 	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "no frame of the first run has a session id at $.session_id.deeper") {
 		t.Errorf("no id: %v", err)

@@ -5,6 +5,7 @@ package capture
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -85,11 +86,16 @@ func fakeAgent(verb string, args []string) {
 		fmt.Printf(`{"type":"text","text":"Hello.","answered":%t}`+"\n", strings.Contains(askMCP(), mcpserver.Answer))
 		talk(baseURL)
 	case "again":
+		var said []string
 		note := os.Getenv("HOME") + "/session"
 		id, _ := os.ReadFile(note)
 		_ = os.WriteFile(note, fmt.Appendf(nil, "s-%d", os.Getpid()), 0o600)
-		fmt.Printf(`{"type":"text","text":"Hello.","resumed":%t}`+"\n", len(id) > 0 && slices.Contains(args, "--resume="+string(id)))
-		talk(baseURL)
+		resumed := len(id) > 0 && (slices.Contains(args, "--resume="+string(id)) || slices.Contains(args, "--resume=latest"))
+		fmt.Printf(`{"type":"text","text":"Hello.","resumed":%t}`+"\n", resumed)
+		if resumed {
+			said = []string{"Hello."}
+		}
+		talk(baseURL, said...)
 	case "wait":
 		fmt.Println(`{"type":"text","text":"Hello."}`)
 		time.Sleep(time.Hour)
@@ -168,8 +174,13 @@ func burn() {
 }
 
 // talk makes one model request and prints the turn's end.
-func talk(baseURL string) {
-	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":[],"tools":[{"type":"function","name":"look"}]}`)
+func talk(baseURL string, said ...string) {
+	history := []map[string]string{}
+	for _, text := range said {
+		history = append(history, map[string]string{"role": "assistant", "content": text})
+	}
+	input, _ := json.Marshal(history)
+	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":` + string(input) + `,"tools":[{"type":"function","name":"look"}]}`)
 	resp, err := http.Post(baseURL+"/v1/responses", "application/json", body)
 	if err == nil {
 		_ = resp.Body.Close()

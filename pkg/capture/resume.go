@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/modelserver"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/transcript"
 )
@@ -23,14 +24,35 @@ func (c *Capturer) driveResumed(ctx context.Context, f *folder, t Target, mode r
 	}
 	if first.exit != contract.ExitSuccess {
 		err = fmt.Errorf("the run whose session should be continued ended with %s", first.exit)
-	} else {
+	} else if mode.Resume.Session != "" {
 		f.session, err = sessionOf(first.raw, mode.Resume.Session)
 	}
 	if err = errors.Join(err, first.raw.Close()); err != nil {
 		return nil, err
 	}
 	mode.Argv = t.Probe.Argv(mode.Resume.Argv, mode.Trust)
-	return c.drive(ctx, f, t, mode, exe)
+	second, err := c.drive(ctx, f, t, mode, exe)
+	if err != nil || second.exit != contract.ExitSuccess || recalls(second.report, t.Probe.Script) {
+		return second, err
+	}
+	return nil, errors.Join(errors.New("the second run did not tell the model what was said in the first one: it began a session of its own; correct resume in the mode"), second.raw.Close())
+}
+
+// recalls reports whether a request of the run holds what the script said in the run before. The CLI's word alone does
+// not count: some take the id of a session and start anew.
+func recalls(report modelserver.Report, script *contract.Script) bool {
+	for _, step := range script.Steps {
+		said, err := json.Marshal(strings.Join(step.Text, ""))
+		if err != nil || len(step.Text) == 0 {
+			continue
+		}
+		for _, x := range report.Exchanges {
+			if bytes.Contains(x.Body(), bytes.Trim(said, `"`)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sessionID is what a CLI may be given back as an argument: no option, and nothing that a path could be made of.

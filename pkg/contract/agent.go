@@ -227,11 +227,12 @@ type MCPForm struct {
 	HomeFiles []HomeFile        `json:"home_files,omitempty" jsonschema:"description=Beside those of the agent"`
 }
 
-// ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found.
+// ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found. A
+// CLI that prints no id can be asked for its latest session: argv then has no {session}.
 type ResumeForm struct {
 	Releases string   `json:"releases,omitempty"`
 	Argv     []string `json:"argv" jsonschema:"minItems=1,description=In place of the mode's; {session} is the id"`
-	Session  string   `json:"session" jsonschema:"pattern=^\\$(\\.[A-Za-z0-9_]+)+$,description=Path of the id in the frames of the earlier run; the first frame that has it counts"`
+	Session  string   `json:"session,omitempty" jsonschema:"pattern=^\\$(\\.[A-Za-z0-9_]+)+$,description=Path of the id in the frames of the earlier run; the first frame that has it counts"`
 }
 
 // Tool is a tool that the CLI may offer to the model, with the arguments that a script's intent needs.

@@ -60,11 +60,15 @@ var modeRules = []Rule{
 			}
 		}
 	}),
-	ruleFor(KindAgent, "mode/resume", "A session that is continued is named in argv.", func(a Agent, report reporter) {
+	ruleFor(KindAgent, "mode/resume", "The id of a session that is continued is read where argv names it, and only there.", func(a Agent, report reporter) {
 		for i, m := range a.Modes {
 			for j, form := range m.Resume {
-				if !slices.ContainsFunc(form.Argv, func(arg string) bool { return strings.Contains(arg, "{session}") }) {
+				named := slices.ContainsFunc(form.Argv, func(arg string) bool { return strings.Contains(arg, "{session}") })
+				switch {
+				case form.Session != "" && !named:
 					report(pointer("modes", i, "resume", j, "argv"), "the id of the session has no place", "add an argument with {session}")
+				case form.Session == "" && named:
+					report(pointer("modes", i, "resume", j, "session"), "nothing says where the id of the session is found", "give the path at which the CLI prints it")
 				}
 			}
 		}

@@ -125,6 +125,7 @@ var brokenRules = []struct {
 	{"all-fields.agent.json", "agent/home-files", "/modes/0/mcp_server/0/home_files/0/path", object{"/modes/0/mcp_server": list{object{"home_files": list{object{"path": "../x", "lines": list{"{mcp_server}"}}}}}}},
 	{"all-fields.agent.json", "agent/ranges", "/modes/0/mcp_server/1", object{"/modes/0/mcp_server": list{object{"argv": list{"{mcp_server}"}}, object{"argv": list{"{mcp_server}"}}}}},
 	{"all-fields.agent.json", "mode/resume", "/modes/0/resume/0/argv", object{"/modes/0/resume": list{object{"argv": list{"resume"}, "session": "$.id"}}}},
+	{"all-fields.agent.json", "mode/resume", "/modes/0/resume/0/session", object{"/modes/0/resume": list{object{"argv": list{"resume", "{session}"}}}}},
 	{"all-fields.agent.json", "mode/forbidden-flags", "/modes/0/resume/0/argv/1", object{"/modes/0/resume": list{object{"argv": list{"{session}", "--no-sandbox"}, "session": "$.id"}}}},
 	{"all-fields.agent.json", "agent/placeholders", "/modes/0/resume/0/argv/0", object{"/modes/0/resume": list{object{"argv": list{"{session} {other}"}, "session": "$.id"}}}},
 	{"all-fields.agent.json", "schema/pattern", "/modes/0/resume/0/session", object{"/modes/0/resume": list{object{"argv": list{"{session}"}, "session": "id"}}}},

@@ -63,7 +63,7 @@ type Stream struct {
 	// Turn reads standard output live, so that a jsonl-open stdin closes when the turn ends; nil elsewhere.
 	Turn *Reader
 	Rec  *transcript.Recorder
-	// KeepOpen leaves standard input open after the prompt.
+	// KeepOpen leaves standard input open after the prompt, and after the turn.
 	KeepOpen bool
 	// Silent, where set, is called once when the inactivity limit passes; the silence starts anew then.
 	Silent func()
@@ -145,7 +145,7 @@ func (d *drive) copy(r io.Reader, stream contract.StreamName) {
 				d.ended.Store(true)
 				d.stop(StopOutput)
 			}
-			if d.Turn != nil && stream == contract.Stdout && d.Mode == contract.StdinJSONLOpen {
+			if d.Turn != nil && stream == contract.Stdout && d.Mode == contract.StdinJSONLOpen && !d.KeepOpen {
 				_ = lines.Feed(buf[:n], d.turnLine)
 			}
 		}

@@ -259,6 +259,19 @@ func TestDriveKeepsStdinOpen(t *testing.T) {
 	}
 }
 
+// The same where the end of the turn would close it.
+func TestDriveKeepsStdinOpenBehindTheTurn(t *testing.T) {
+	s := Stream{Mode: contract.StdinJSONLOpen, Prompt: []byte("{}\n"), Turn: testReader(t, testDialect), KeepOpen: true, Limits: Limits{Inactivity: 100 * time.Millisecond}}
+	o := run(t, context.Background(), s, func(c *child) {
+		write(c.stdout, "{\"type\":\"end\"}\n")
+		_, _ = io.ReadAll(c.stdin)
+		c.exitAll()
+	})
+	if o.stop != StopInactivity {
+		t.Errorf("stop %s", o.stop)
+	}
+}
+
 // The first silence is the host's word, the second its end.
 func TestDriveSilence(t *testing.T) {
 	calls := 0
