@@ -102,7 +102,9 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request, h head) {
 	turn, step, finding := s.ledger.take(req, x, side != nil)
 	switch {
 	case finding == FindingTooMany:
-		s.fail(w, s.ids(0), contract.ErrorStep{Status: http.StatusBadRequest, Type: "script_limit", Message: "The run has made too many model requests."})
+		// An answer would be told in the transcript as if a provider had said it. Silence ends in a timeout, which is true.
+		s.hold(r)
+		cut(w)
 	case side != nil:
 		a := s.answer(req, ids{canary: s.cfg.Canary, turn: "side" + strconv.Itoa(turn)})
 		a.text = []string{side.Answer}
@@ -161,6 +163,14 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, req request, id id
 	default: // text, or none for an empty answer
 		a.text = step.Text
 		s.send(w, req, a)
+	}
+}
+
+// hold returns when the client goes away or the server is closed.
+func (s *Server) hold(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-s.closing:
 	}
 }
 
