@@ -290,7 +290,7 @@ func TestIsToken(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"", " ", "a b", "a__b", "_a", "a_", "a.", "1a", "-a", "ü", "a\n", "a/b/", "a@b.example", "/home/x", "C:\\x", "a=b", "<id:1>", "hunter2!", strings.Repeat("a", 49),
+		"", " ", "a b", "a__b", "__a", "a_", "a.", "1a", "-a", "ü", "a\n", "a/b/", "a@b.example", "/home/x", "C:\\x", "a=b", "<id:1>", "hunter2!", strings.Repeat("a", 49),
 		"a.b.c.d.e.f.g.h.i", "abc12345", "a1b2c3d4e5f6g7", "aB3dE6gH9jKl", "kJsDmQxLpWvBnZyT", "sk-kQ7Lm2Zt9Rv5Wb8Nc1", "x-AbCdEfGhIjKl",
 		"550e8400-e29b-41d4-a716-446655440000", "0123456789abcdef",
 	} {

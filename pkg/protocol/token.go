@@ -13,8 +13,12 @@ const (
 )
 
 // IsToken reports whether a string looks like an enum value: segments of letters and few digits, joined by one of
-// "._/-". Longer, digit-rich or random strings look like data.
+// "._/-". One underscore may stand before it: protocols mark extensions so. Longer, digit-rich or random strings look
+// like data.
 func IsToken[S string | []byte](s S) bool {
+	if len(s) > 1 && s[0] == '_' {
+		s = s[1:]
+	}
 	if len(s) == 0 || len(s) > maxToken || !isLetter(s[0]) {
 		return false
 	}

@@ -13,7 +13,7 @@ func TestTokenTakesNames(t *testing.T) {
 		hook_started api_retry PreToolUse tool.execution_start assistant.message_delta fs/read_text_file terminal/wait_for_exit
 		session/request_permission set_thinking_level toolcall_delta web_search_tool_result server_tool_use MAX_TOKENS
 		PROHIBITED_CONTENT STEP_START content_filter danger-full-access gpt-5-codex claude-sonnet-4-5 gemini-2.5-pro webSearchRequests ok v2
-		microcompact_boundary exec_command_begin mcp_tool_call_end ENOENT HTTPServer x-stainless-arch llm qwen3-coder glm-4.6`) {
+		_x.ai/session/setup microcompact_boundary exec_command_begin mcp_tool_call_end ENOENT HTTPServer x-stainless-arch llm qwen3-coder glm-4.6`) {
 		if !IsToken(name) {
 			t.Errorf("%s is taken for data", name)
 		}
@@ -45,6 +45,15 @@ func TestTokenRefusesRandom(t *testing.T) {
 		}
 		if passed > tt.perMany {
 			t.Errorf("%s, %d characters: %d of 10,000 pass, at most %d may", tt.name, tt.length, passed, tt.perMany)
+		}
+	}
+}
+
+// TestTokenRefusesUnderscores: one underscore before a name is all.
+func TestTokenRefusesUnderscores(t *testing.T) {
+	for _, s := range []string{"_", "__", "__name", "_1", "_.name", "-name", ".name", "/name", "name_"} {
+		if IsToken(s) {
+			t.Errorf("%q is taken for a name", s)
 		}
 	}
 }
