@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 6d1b3f0a403c9fb99ada420a8be3e0c32e60f7aa1fc9f8cf1dcd4ad2ce42bfdf
+// schema-sha256: 5825f60761edb9721598b5a4ddba7303e05fd07499a8f211c39b685f9cecf7bb
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -306,6 +306,10 @@ export interface Mode {
    * How a run continues the session of an earlier one
    */
   resume?: ResumeForm[]
+  /**
+   * How a run is given an image; probes with one need it
+   */
+  images?: ImageForm[]
   client?: ClientID
   /**
    * Authentication method that an RPC host picks; none where absent
@@ -387,6 +391,32 @@ export interface ResumeForm {
    * Path of the id in the frames of the earlier run; the first frame that has it counts
    */
   session?: string
+}
+/**
+ * ImageForm is how a run of a mode is given the image of a probe, for a range of releases. {image} is the image's name in the workspace, {image_base64} its content, {image_type} its media type. Hosts of RPC modes need no form: their frames have a place for it.
+ */
+export interface ImageForm {
+  releases?: string
+  /**
+   * Arguments behind those of the mode
+   *
+   * @minItems 1
+   */
+  argv?: [string, ...string[]]
+  /**
+   * In place of the prompt, which is {prompt}
+   */
+  prompt?: string
+  /**
+   * In place of the mode's
+   */
+  stdin_message?: {
+    [k: string]: unknown
+  }
+  /**
+   * The CLI is told where the image lies, and the model need not get it
+   */
+  link_only?: boolean
 }
 /**
  * Dialect says how the frames of a mode are read, for a range of releases. Paths are written like $.item.type and $.list[].id; a trailing .* covers everything below.

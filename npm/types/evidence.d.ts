@@ -1,5 +1,5 @@
 // Generated from registry/schemas/evidence.schema.json; do not edit.
-// schema-sha256: bbfde381eb5fd0dc2f659c3e0e92af734529c3879e9b0d3dd5f4f72905fecb75
+// schema-sha256: fb79910d0c1f09019c182ddc6dcf04e54448a652fae0d6f994667c8cac717fd9
 
 /**
  * Hash is a SHA-256 in the form "sha256:" followed by 64 lowercase hexadecimal characters.
@@ -43,6 +43,10 @@ export interface Evidence {
    * Requests that the CLI made to the model server
    */
   model_requests: number
+  /**
+   * Those that showed the model an image, where the script expects one
+   */
+  image_requests?: number
   /**
    * Runs that gave this signature in this capture
    */

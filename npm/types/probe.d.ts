@@ -1,5 +1,5 @@
 // Generated from registry/schemas/probe.schema.json; do not edit.
-// schema-sha256: e7b6da0032531077fcc41be497fdd42569887f0ff5084d20033e26e4e955e88a
+// schema-sha256: f43e74e7cabaeebce7fc1dae9b356124ad3ade57e4bd5e358daa2df3be42d597
 
 /**
  * ProbeID names a probe: the folder probes/<id>. The canonical spelling has hyphens.
@@ -157,6 +157,10 @@ export interface Script {
    * Requests says whether a run without any model request is an error (required, the default) or an answer (optional).
    */
   requests?: 'required' | 'optional'
+  /**
+   * What a model request must carry
+   */
+  expects?: 'image'
   usage: Usage
   /**
    * @minItems 1

@@ -235,6 +235,12 @@ func (c *Capturer) resolve(t Target) (registry.Mode, error) {
 		maps.Copy(env, mode.MCP.Env)
 		mode.Env = env
 	}
+	if form := mode.Images; t.Probe.Image() != nil && form != nil {
+		mode.Argv = append(mode.Argv, form.Argv...)
+		if len(form.Stdin) > 0 {
+			mode.Message = form.Stdin
+		}
+	}
 	return mode, nil
 }
 

@@ -122,6 +122,9 @@ func checkRequests(t Target, mode registry.Mode, d *driven) error {
 	if d.report.Requests == 0 && t.Probe.NeedsModel() {
 		return &NoRequestError{Probe: t.Probe.ID, Exit: d.exit}
 	}
+	if t.Probe.NeedsModel() && t.Probe.Script.Expects == "image" && d.report.Images == 0 && !mode.Images.LinkOnly {
+		return &NoImageError{Probe: t.Probe.ID, Mode: mode.ID, Requests: d.report.Requests}
+	}
 	return nil
 }
 
@@ -155,7 +158,10 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 		go func() { served <- o.server.Serve(box.Listener()) }()
 		defer func() { err = errors.Join(err, boxed(o.server.Close()), boxed(<-served)) }()
 	}
-	vars := f.vars(baseURL, api.Model, t.Probe.Sent())
+	vars := f.vars(baseURL, api.Model, mode.PromptOf(t.Probe))
+	if image := t.Probe.Image(); image != nil {
+		vars["image"], vars["image_base64"], vars["image_type"] = image.Name, image.Base64, image.MIMEType
+	}
 	if err := f.fill(files, vars, t.Probe.BreaksHome()); err != nil {
 		return nil, err
 	}

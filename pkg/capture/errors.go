@@ -61,6 +61,17 @@ func (e *NoRequestError) Error() string {
 	return fmt.Sprintf("probe %s: the CLI made no model request although the script expects one (exit: %s): check the home files and environment that point it at the model server", e.Probe, e.Exit)
 }
 
+// NoImageError says that the model never got the image of a probe.
+type NoImageError struct {
+	Probe    contract.ProbeID
+	Mode     contract.ModeID
+	Requests int
+}
+
+func (e *NoImageError) Error() string {
+	return fmt.Sprintf("probe %s: none of the %d model requests has the image: correct images of mode %s, or say link_only where the CLI is only told of it", e.Probe, e.Requests, e.Mode)
+}
+
 // NoFlagsError says that no help page of a CLI has a flag that can be read.
 type NoFlagsError struct{ Agent contract.AgentID }
 

@@ -66,6 +66,10 @@ func fakeAgent(verb string, args []string) {
 		leakAt(where, baseURL)
 		return
 	}
+	if strings.HasPrefix(prompt, "see") {
+		see(baseURL, prompt, args[2:])
+		return
+	}
 	switch prompt {
 	case "talk":
 		talk(baseURL)

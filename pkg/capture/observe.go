@@ -163,7 +163,7 @@ func (c *Capturer) observation(r *run, runs int) (contract.Observation, contract
 		SchemaVersion: contract.SchemaVersion, SanitizedSHA256: r.sanitized.Hash(), FixtureSHA256: r.sanitized.Hash(), RawSHA256: r.driven.raw.Hash(),
 		WorkflowRunURL: c.WorkflowRunURL, Runner: c.Runner, BinarySHA256: o.Install.BinarySHA256,
 		Versions:  contract.ToolVersions{Tool: c.ToolVersion, Normalizer: shape.NormalizerVersion, Redaction: redact.Version, Dialect: dialect},
-		Isolation: r.driven.isolation, ModelRequests: r.driven.report.Requests, RunCount: runs, RedactionChecked: true,
+		Isolation: r.driven.isolation, ModelRequests: r.driven.report.Requests, ImageRequests: r.driven.report.Images, RunCount: runs, RedactionChecked: true,
 	}
 	if r.bundle != "" {
 		e.RetentionDays = retentionDays

@@ -192,6 +192,7 @@ type Mode struct {
 	TrustArgv []string          `json:"trust_argv,omitempty" jsonschema:"uniqueItems=true,description=Words of argv that make the CLI trust its working directory; probes of untrusted folders leave them out"`
 	MCP       []MCPForm         `json:"mcp_server,omitempty" jsonschema:"description=How a run is given an MCP server; probes of MCP need it"`
 	Resume    []ResumeForm      `json:"resume,omitempty" jsonschema:"description=How a run continues the session of an earlier one"`
+	Images    []ImageForm       `json:"images,omitempty" jsonschema:"description=How a run is given an image; probes with one need it"`
 	Client    ClientID          `json:"client,omitempty" jsonschema:"description=Profile of registry/clients that an RPC mode is driven by"`
 	AuthWith  string            `json:"authenticate,omitempty" jsonschema:"maxLength=100,description=Authentication method that an RPC host picks; none where absent"`
 	Selects   bool              `json:"select_model,omitempty" jsonschema:"description=Whether an RPC host selects the model in the session"`

@@ -77,9 +77,11 @@ type EnvPolicy struct {
 type Script struct {
 	Description string `json:"description,omitempty" jsonschema:"maxLength=500"`
 	// Requests says whether a run without any model request is an error (required, the default) or an answer (optional).
-	Requests string       `json:"requests,omitempty" jsonschema:"enum=required,enum=optional,default=required"`
-	Usage    Usage        `json:"usage"`
-	Steps    []ScriptStep `json:"steps" jsonschema:"minItems=1"`
+	Requests string `json:"requests,omitempty" jsonschema:"enum=required,enum=optional,default=required"`
+	// Expects is what the requests must carry to the model: without it a run is no answer to the probe.
+	Expects string       `json:"expects,omitempty" jsonschema:"enum=image,description=What a model request must carry"`
+	Usage   Usage        `json:"usage"`
+	Steps   []ScriptStep `json:"steps" jsonschema:"minItems=1"`
 }
 
 // Usage is the token usage that each answer reports.

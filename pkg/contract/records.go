@@ -136,6 +136,7 @@ type Evidence struct {
 	Versions         ToolVersions `json:"versions"`
 	Isolation        Isolation    `json:"isolation"`
 	ModelRequests    int          `json:"model_requests" jsonschema:"minimum=0,description=Requests that the CLI made to the model server"`
+	ImageRequests    int          `json:"image_requests,omitempty" jsonschema:"minimum=0,description=Those that showed the model an image\\, where the script expects one"`
 	RunCount         int          `json:"run_count" jsonschema:"minimum=1,description=Runs that gave this signature in this capture"`
 	Attestation      *Attestation `json:"attestation,omitempty"`
 	ReproductionURL  *HTTPSURL    `json:"reproduction_url,omitempty"`

@@ -26,7 +26,7 @@ func Rules() []Rule { return slices.Clone(allRules) }
 
 var allRules = slices.Concat(
 	observationRules, evidenceRules, sourceEvidenceRules, shapeRules, matrixRules, errorCaseRules,
-	agentRules, modelsRules, modeRules, dialectRules, indexRules, releaseRules, diagnosticsRules, clientRules, probeRules,
+	agentRules, modelsRules, modeRules, imageRules, dialectRules, indexRules, releaseRules, diagnosticsRules, clientRules, probeRules,
 )
 
 // rulesOf selects the rules of a kind.

@@ -174,6 +174,7 @@ func checkAgentRanges(a Agent, report reporter) {
 		firstWins(mode.Argv, func(f ArgvForm) string { return f.Releases }, at+"/argv", report)
 		firstWins(mode.Dialects, func(d Dialect) string { return d.Releases }, at+"/dialects", report)
 		firstWins(mode.Resume, func(f ResumeForm) string { return f.Releases }, at+"/resume", report)
+		firstWins(mode.Images, func(f ImageForm) string { return f.Releases }, at+"/images", report)
 		firstWins(mode.MCP, func(f MCPForm) string { return f.Releases }, at+"/mcp_server", report)
 	}
 }
@@ -270,6 +271,11 @@ func checkPlaceholders(a Agent, report reporter) {
 			for k, arg := range form.Argv {
 				check(pointer("modes", i, "resume", j, "argv", k), arg, append([]string{"{session}"}, argvPlaceholders...))
 			}
+		}
+		for j, form := range mode.Images {
+			form.texts(func(at, text string) {
+				check(pointer("modes", i, "images", j)+at, text, append(slices.Clone(imagePlaceholders), argvPlaceholders...))
+			})
 		}
 		for j, form := range mode.MCP {
 			form.texts(func(at, text string) { check(pointer("modes", i, "mcp_server", j)+at, text, mcpPlaceholders) })

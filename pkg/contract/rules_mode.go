@@ -220,6 +220,9 @@ func checkForbiddenFlags(a Agent, report reporter) {
 		for j, form := range m.Resume {
 			check(m, pointer("modes", i, "resume", j), form.Argv)
 		}
+		for j, form := range m.Images {
+			check(m, pointer("modes", i, "images", j), form.Argv)
+		}
 		for j, form := range m.MCP {
 			check(m, pointer("modes", i, "mcp_server", j), form.Argv)
 		}

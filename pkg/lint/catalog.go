@@ -71,7 +71,7 @@ var catalogRules = []Rule{
 		tree: func(s *state, report reporter) {
 			s.eachMode(func(file, at string, a contract.Agent, m contract.Mode) {
 				fits := func(p contract.Probe) bool {
-					return (p.Host == nil || m.Family.IsRPC()) && (!p.Conditions().MCPServer || len(m.MCP) > 0)
+					return (p.Host == nil || m.Family.IsRPC() || p.Host.OnlyImages() && len(m.Images) > 0) && (!p.Conditions().MCPServer || len(m.MCP) > 0)
 				}
 				for _, intent := range slices.Sorted(maps.Keys(s.intents(fits))) {
 					if len(m.Tools[intent]) == 0 && m.OutputOf == "" && a.NotCapturable == "" && len(a.ModelAPI) > 0 {

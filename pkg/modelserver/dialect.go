@@ -70,6 +70,7 @@ type request struct {
 	streamUsage  bool // usage is wanted in a stream, where the API leaves the choice
 	offered      []offeredTool
 	limit        int    // tokens that the answer may have; 0 where the request names no limit
+	image        bool   // the model is shown an image; looked for where the script expects one
 	instructions string // what the request tells the model besides the conversation
 }
 

@@ -78,6 +78,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request, h head) {
 	var req request
 	if err == nil {
 		req, err = s.dialect.parse(h, body)
+		req.image = s.cfg.Script.Expects == "image" && hasImage(body)
 	}
 	switch {
 	case err == nil:

@@ -14,6 +14,7 @@ import (
 // look like names; request bodies are in Exchanges, which refuses to print.
 type Report struct {
 	Requests  int        // model requests of the conversation that were read, including those that the script had no answer for
+	Images    int        // model requests that showed the model an image; counted where the script expects one
 	Steps     int        // steps of the script that were played at least once
 	Side      int        // the mode's side requests, token counts, model listings, HEAD requests and refused transport upgrades; they take no step
 	Offered   []string   // names of the tools that the CLI offered, sorted; a tool of a namespace is "namespace.name"
@@ -84,6 +85,7 @@ type ledger struct {
 	requests  int
 	asides    int // side requests among the model requests
 	side      int
+	images    int
 	offered   map[string]bool
 	models    map[string]bool
 	findings  map[Finding]int // keyed with Count 0
@@ -111,6 +113,9 @@ func (l *ledger) take(req request, x exchange, side bool) (turn int, step *contr
 	if l.requests+l.asides == l.maxRequests {
 		l.findings[Finding{Kind: FindingTooMany}]++
 		return 0, nil, FindingTooMany
+	}
+	if req.image {
+		l.images++
 	}
 	l.name(l.models, req.model)
 	for _, tool := range req.offered {
@@ -182,6 +187,7 @@ func (l *ledger) report() Report {
 	defer l.mu.Unlock()
 	r := Report{
 		Requests:  l.requests,
+		Images:    l.images,
 		Steps:     min(l.requests, len(l.steps)),
 		Side:      l.side,
 		Offered:   slices.Sorted(maps.Keys(l.offered)),

@@ -108,7 +108,7 @@ func LiteralsOf(p contract.Probe) []string {
 	}
 	if p.Host != nil {
 		for _, image := range p.Host.Images {
-			add(image.Name, image.Base64)
+			add(image.Name, image.Base64, "data:"+image.MIMEType+";base64,"+image.Base64, image.MIMEType)
 		}
 		for _, s := range p.Host.MCPServers {
 			add(s.Name, s.Command)

@@ -31,6 +31,8 @@ type Mode struct {
 	MCP *contract.MCPForm
 	// Resume is how a run continues a session; nil where it cannot.
 	Resume *contract.ResumeForm
+	// Images is how a run is given an image; nil where it cannot be.
+	Images *contract.ImageForm
 	// Models says how the listing of the mode models is read; nil in all other modes.
 	Models *contract.ModelsForm
 	// Dialect reads the frames; nil for plain modes.
@@ -79,6 +81,11 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	if resume, ok := First(src.Resume, version, func(f contract.ResumeForm) string { return f.Releases }); ok {
 		m.Resume = &resume
 	}
+	if images, ok := First(src.Images, version, func(f contract.ImageForm) string { return f.Releases }); ok {
+		m.Images = &images
+	} else if src.Family.IsRPC() {
+		m.Images = &contract.ImageForm{LinkOnly: src.Family == contract.FamilyACP}
+	}
 	if mcp, ok := First(src.MCP, version, func(f contract.MCPForm) string { return f.Releases }); ok {
 		m.MCP = &mcp
 	}
@@ -98,6 +105,15 @@ func ResolveMode(a contract.Agent, id contract.ModeID, version contract.CLIVersi
 	}
 	m.Dialect, err = protocol.Compile(d)
 	return m, err
+}
+
+// PromptOf is the prompt of a probe as a run of the mode gets it.
+func (m Mode) PromptOf(p contract.Probe) string {
+	image := p.Image()
+	if image == nil || m.Images == nil || m.Images.Prompt == "" {
+		return p.Sent()
+	}
+	return contract.Placeholders(map[string]string{"prompt": p.Sent(), "image": image.Name}).Replace(m.Images.Prompt)
 }
 
 // UnfitError says that a probe cannot run in a mode, or not with an agent at all. That is no fault of either.
@@ -158,6 +174,11 @@ func Fits(a contract.Agent, p contract.Probe) bool {
 		if len(m.Resume) > 0 {
 			mode.Resume = &m.Resume[0]
 		}
+		if len(m.Images) > 0 {
+			mode.Images = &m.Images[0]
+		} else if m.Family.IsRPC() {
+			mode.Images = &contract.ImageForm{}
+		}
 		return unfit(a, mode, p) == ""
 	})
 }
@@ -177,7 +198,9 @@ func unfit(a contract.Agent, m Mode, p contract.Probe) string {
 		return "nothing says how a run continues a session (resume)"
 	case p.BreaksHome() && len(a.HomeFiles) == 0:
 		return "the agent has no home files to break"
-	case p.Host != nil && m.Stdin != contract.StdinRPC:
+	case p.Image() != nil && m.Images == nil:
+		return "nothing says how a run is given an image (images)"
+	case p.Host != nil && !p.Host.OnlyImages() && m.Stdin != contract.StdinRPC:
 		return "it is no RPC mode, so there is nothing that the host could answer or cancel"
 	case p.Host != nil && p.Host.Script != nil && m.Family != contract.FamilyACP:
 		return "the host's requests are those of the Agent Client Protocol, and it speaks another"
@@ -279,6 +302,9 @@ func (c *Catalog) Policy(a contract.Agent, m Mode, version contract.CLIVersion, 
 	p := redact.Policy{Family: m.Family, Transport: m.Transport, Dialect: m.Dialect}
 	for _, probe := range probes {
 		p.Literals = append(p.Literals, redact.LiteralsOf(probe)...)
+		if text := m.PromptOf(probe); text != probe.Sent() {
+			p.Literals = append(p.Literals, text)
+		}
 	}
 	if client, ok := c.Clients[m.Client]; ok && client.ACP != nil {
 		p.Vocabulary = append(p.Vocabulary, client.ACP.Info.Name, client.ACP.Info.Version)
