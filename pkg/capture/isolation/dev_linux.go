@@ -57,20 +57,36 @@ func (v *view) ownDev() (err error) {
 	return mountTmpfs("/dev/shm", v.scratchOptions())
 }
 
-// ownResolver makes the box's own name server the only one. Nothing answers there but the parent.
-func ownResolver() error {
-	const conf = "/etc/resolv.conf"
-	target, err := filepath.EvalSymlinks(conf)
-	if err != nil {
-		// A link to what is covered now, or no file: programs then ask 127.0.0.1 by themselves.
-		return nil
+// ownFiles are files of the machine that a program asks who and where it is, and what a box shows in their place: the
+// box's own name server is the only one, its user has a name on every machine, and nobody else is known.
+var ownFiles = []struct{ path, text string }{
+	{"/etc/resolv.conf", "nameserver 127.0.0.1\n"}, // nothing answers there but the parent
+	{"/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n"},
+	{"/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n"},
+	{"/etc/group", "root:x:0:\nnogroup:x:65534:\n"},
+	{"/etc/machine-id", "00000000000000000000000000000001\n"},
+}
+
+// showFiles puts them in place, where the machine has them. A link to what is covered now is as good as none: a program
+// then takes what it does without, as 127.0.0.1 for a name server.
+func showFiles() error {
+	const here = "/dev/.file" // a file needs a place for a moment
+	for _, f := range ownFiles {
+		target, err := filepath.EvalSymlinks(f.path)
+		if err != nil {
+			continue
+		}
+		if err := os.WriteFile(here, []byte(f.text), 0o644); err != nil {
+			return err
+		}
+		if err := unix.Mount(here, target, "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("showing the box's own %s: %w", f.path, refusal(err))
+		}
+		if err := os.Remove(here); err != nil {
+			return err
+		}
 	}
-	const here = "/dev/.resolv.conf" // a file needs a place for a moment
-	if err := os.WriteFile(here, []byte("nameserver 127.0.0.1\n"), 0o644); err != nil {
-		return err
-	}
-	err = unix.Mount(here, target, "", unix.MS_BIND, "")
-	return errors.Join(err, os.Remove(here))
+	return nil
 }
 
 // seal makes everything read-only but what the child may write to. A kernel before 5.12 cannot, which is no error.

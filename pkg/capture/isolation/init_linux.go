@@ -128,8 +128,8 @@ func shut(s *setup, r *ready) error {
 	if err := v.ownDev(); err != nil {
 		return fmt.Errorf("making a /dev of its own: %w", refusal(err))
 	}
-	if err := ownResolver(); err != nil {
-		return fmt.Errorf("making the box's resolver the only one: %w", refusal(err))
+	if err := showFiles(); err != nil {
+		return err
 	}
 	var err error
 	if r.Sealed, err = v.seal(r.OwnProc); err != nil {

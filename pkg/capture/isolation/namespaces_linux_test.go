@@ -32,14 +32,20 @@ type surroundings struct {
 	Blocking   bool   // its standard descriptors block
 	Caps       string // effective, permitted, inheritable, ambient
 	NoNewPrivs string
-	Session    bool // it leads one
-	PID        int  `json:"-"`
+	Session    bool     // it leads one
+	Foreign    []string // files of the machine that it sees although the box has its own
+	PID        int      `json:"-"`
 }
 
 func look() surroundings {
 	v := surroundings{UID: os.Getuid(), GID: os.Getgid(), Umask: unix.Umask(0), Blocking: true}
 	v.Groups, _ = os.Getgroups()
 	v.Host, _ = os.Hostname()
+	for _, f := range ownFiles {
+		if text, err := os.ReadFile(f.path); err == nil && string(text) != f.text {
+			v.Foreign = append(v.Foreign, f.path)
+		}
+	}
 	list, _ := net.Interfaces()
 	for _, i := range list {
 		v.Interfaces = append(v.Interfaces, i.Name)
