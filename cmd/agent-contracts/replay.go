@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/open-design/agent-cli-contracts/internal/stage"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/replay"
 )
 
@@ -16,6 +17,7 @@ type replayCmd struct {
 	New        string   `help:"Lay this tree of new records over the registry." type:"existingdir" placeholder:"DIR"`
 	Parser     string   `help:"reference, or a command that reads recorded output and prints events (words, no shell)." default:"reference" placeholder:"CMD"`
 	Goldens    string   `help:"Compare a command's events with the goldens of this parser. Default: reference." placeholder:"NAME"`
+	Write      bool     `help:"Write the reference goldens that are missing or not current, after a change of a dialect's events."`
 	AsChild    bool     `help:"Act as the agent: print what was recorded, wait for stdin where it did, end as it ended."`
 	Speed      float64  `help:"With --as-child: times faster than recorded; 0 does not wait." default:"1" placeholder:"N"`
 	CheckStdin bool     `help:"With --as-child: stdin must hold the probe's prompt."`
@@ -32,6 +34,7 @@ OD_CONTRACT_SHAPE (a selector) chooses the recording in place of SELECTOR; OD_CO
 
 Examples:
   agent-contracts replay
+  agent-contracts replay opencode --write
   agent-contracts replay codex --parser 'node my-parser.mjs'
   agent-contracts replay codex@0.133.0:chat-tool-success --as-child -- exec --json "a prompt"`
 }
@@ -44,6 +47,18 @@ func (c *replayCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if c.AsChild {
 		return c.child(ctx, s)
+	}
+	if c.Write {
+		if c.New != "" || c.Parser != registry.ReferenceParser {
+			return errors.New("--write is for the checkout's own goldens of the reference parser: leave out --new and --parser")
+		}
+		paths, err := s.WriteGoldens(c.Selector)
+		return errors.Join(err, a.print(paths, func() {
+			for _, path := range paths {
+				a.printf("wrote %s\n", path)
+			}
+			a.printf("%d goldens written\n", len(paths))
+		}))
 	}
 	if len(c.Args) > 0 {
 		return errors.New("further arguments only make sense with --as-child")

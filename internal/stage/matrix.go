@@ -45,15 +45,20 @@ func (s *Stage) Matrix(check bool) ([]contract.RelPath, error) {
 	if check {
 		return stale, Found("generated files are not current: %v; run agent-contracts matrix", stale)
 	}
-	tx, err := registry.Begin(filepath.Join(s.Dirs.Checkout, "registry"), "matrix")
+	return stale, s.put("matrix", stale, files)
+}
+
+// put writes derived files into the checkout, all or none.
+func (s *Stage) put(what string, paths []contract.RelPath, files map[contract.RelPath][]byte) error {
+	tx, err := registry.Begin(filepath.Join(s.Dirs.Checkout, "registry"), what)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer tx.Abort()
-	for _, path := range stale {
+	for _, path := range paths {
 		if err := tx.Put(path, files[path]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return stale, tx.Commit()
+	return tx.Commit()
 }

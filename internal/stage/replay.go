@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/replay"
@@ -76,6 +79,30 @@ func (s *Stage) Replay(ctx context.Context, req ReplayRequest) (report *ReplayRe
 		return report, fmt.Errorf("%d of %d fixtures have no golden of this parser: nothing was compared", report.NotRun, len(results))
 	}
 	return report, nil
+}
+
+// WriteGoldens writes the reference goldens of the registry that are missing or not current, and returns them.
+func (s *Stage) WriteGoldens(selector string) ([]contract.RelPath, error) {
+	var sel registry.Selector
+	var err error
+	if selector != "" {
+		if sel, err = registry.ParseSelector(selector); err != nil {
+			return nil, err
+		}
+	}
+	library, done, err := s.library("")
+	if err != nil {
+		return nil, err
+	}
+	files, err := library.StaleGoldens(sel)
+	if err = errors.Join(err, done()); err != nil {
+		return nil, err
+	}
+	paths := slices.Sorted(maps.Keys(files))
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	return paths, s.put("goldens", paths, files)
 }
 
 // library opens the fixtures of the checkout, with a tree of new records over it where one is named.

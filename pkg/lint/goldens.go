@@ -9,12 +9,14 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
 
+const goldenRemedy = "run agent-contracts replay --write"
+
 var goldenRules = []Rule{
 	{
 		ID: "golden/present", Purpose: "Every observed shape has the golden of the reference events.", Severity: Error,
 		shape: func(s *state, f *shapeFile, report reporter) {
 			if len(s.observed[f.signature()]) > 0 && !s.tree.Has(f.goldenPath()) {
-				report(string(f.path), "", "the reference golden of the shape is not in the tree", "replay the fixture with the reference parser and add its events")
+				report(string(f.path), "", "the reference golden of the shape is not in the tree", goldenRemedy)
 			}
 		},
 	},
@@ -41,7 +43,7 @@ var goldenRules = []Rule{
 		shape: func(s *state, f *shapeFile, report reporter) {
 			for path, want := range f.fixture.goldens {
 				if got, err := s.tree.Read(path); err == nil && !bytes.Equal(got, want) {
-					report(string(path), "", "the events are not those of the fixture", "replay the fixture with the reference parser and write its events")
+					report(string(path), "", "the events are not those of the fixture", goldenRemedy)
 				}
 			}
 		},
@@ -60,7 +62,7 @@ func (s *state) checkHead(file, parser string, report reporter) {
 	}
 	switch {
 	case json.Unmarshal(data, &head) != nil:
-		report(file, "", "the file is no JSON object with parser, shape and events", "write the golden with the replay verb")
+		report(file, "", "the file is no JSON object with parser, shape and events", goldenRemedy)
 	case head.Parser != parser || head.Shape != signatureOfPath(file):
 		report(file, "", "parser and shape of the path are not those of the golden", moveRemedy)
 	}

@@ -144,6 +144,46 @@ func (l *Library) ReadGolden(p contract.RelPath) (Golden, error) {
 	return DecodeGolden(string(p), data)
 }
 
+// StaleGoldens reads the fixtures of all observations that a selector names with the reference parser. It returns the
+// goldens that are missing or differ from what it reads, with the bytes that they should have.
+func (l *Library) StaleGoldens(sel registry.Selector) (map[contract.RelPath][]byte, error) {
+	found, err := l.Select(sel)
+	if err != nil {
+		return nil, err
+	}
+	stale, seen := map[contract.RelPath][]byte{}, map[contract.RelPath]bool{}
+	for _, r := range found {
+		family := r.Observation.ProtocolFamily
+		path := registry.GoldenPath(registry.ReferenceParser, family, r.Shape)
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		want, err := l.golden(family, r.Shape)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", registry.FixturePath(family, r.Shape), err)
+		}
+		if have, err := l.Tree.Read(path); err != nil || !bytes.Equal(have, want) {
+			stale[path] = want
+		}
+	}
+	return stale, nil
+}
+
+// golden derives the reference golden of a shape.
+func (l *Library) golden(family contract.Family, shape contract.Hash) ([]byte, error) {
+	f, err := l.Fixture(family, shape)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // a spool
+	events, err := Reference(f.Sanitized, f.Mode.TextEvent)
+	if err != nil {
+		return nil, err
+	}
+	return contract.Marshal(Golden{registry.ReferenceParser, shape, events})
+}
+
 // DecodeGolden reads the file of a golden. Its error names the file and never quotes it.
 func DecodeGolden(file string, data []byte) (Golden, error) {
 	var g Golden

@@ -21,35 +21,59 @@ type Golden struct {
 // Reference reads the neutral reference events of a transcript. text is what a line of a plain mode means. Where the
 // dialect has no frame that ends a turn, the end of the process does.
 func Reference(s *redact.Sanitized, text contract.EventName) ([]protocol.Event, error) {
-	reader, err := protocol.NewReader(s.Family(), s.Dialect())
+	events := []protocol.Event{}
+	r, err := newReading(s, text, func(e protocol.Event) { events = append(events, e) })
 	if err != nil {
 		return nil, err
 	}
-	events := []protocol.Event{}
-	err = s.Each(func(e transcript.Entry) error {
-		switch {
-		case e.Frame != nil:
-			f, err := reader.ReadFrame(e.Dir, e.Frame)
-			if err == nil && e.Dir == contract.CLIToServer { // the host's own frames only name the answers
-				events = append(events, reader.Events(f)...)
-			}
-			return err
-		case e.Dir == contract.CLIToServer && e.Stream == contract.Stdout:
-			f, err := reader.Read(e.Data)
-			if err != nil {
-				return err
-			}
-			if f.EventType == protocol.TextFrame {
-				events = append(events, protocol.Event{Event: text})
-				return nil
-			}
-			events = append(events, reader.Events(f)...)
-		case e.Event == contract.EventExit && endsByExit(s.Dialect()):
-			events = append(events, exitEvent(e))
+	return events, s.Each(r.entry)
+}
+
+// reading hands over the reference events of entries of which each holds a whole line.
+type reading struct {
+	reader *protocol.Reader
+	text   contract.EventName
+	emit   func(protocol.Event)
+}
+
+func newReading(s *redact.Sanitized, text contract.EventName, emit func(protocol.Event)) (*reading, error) {
+	reader, err := protocol.NewReader(s.Family(), s.Dialect())
+	return &reading{reader, text, emit}, err
+}
+
+func (r *reading) entry(e transcript.Entry) error {
+	switch {
+	case e.Frame != nil:
+		f, err := r.reader.ReadFrame(e.Dir, e.Frame)
+		if err == nil && e.Dir == contract.CLIToServer { // the host's own frames only name the answers
+			r.frame(f)
 		}
+		return err
+	case e.Dir == contract.CLIToServer && e.Stream == contract.Stdout:
+		return r.line(e.Data)
+	case e.Event == contract.EventExit && endsByExit(r.reader.Dialect):
+		r.emit(exitEvent(e))
+	}
+	return nil
+}
+
+func (r *reading) line(line []byte) error {
+	f, err := r.reader.Read(line)
+	if err != nil {
+		return err
+	}
+	if f.Doc == nil && f.EventType == protocol.TextFrame { // a CLI may call a frame of its own so
+		r.emit(protocol.Event{Event: r.text})
 		return nil
-	})
-	return events, err
+	}
+	r.frame(f)
+	return nil
+}
+
+func (r *reading) frame(f protocol.Frame) {
+	for _, e := range r.reader.Events(f) {
+		r.emit(e)
+	}
 }
 
 func endsByExit(d *protocol.Dialect) bool { return d == nil || len(d.Source.Terminal.Events) == 0 }
