@@ -42,6 +42,9 @@ func (c *Capturer) judge(r *run) error {
 	if r.events, err = replay.Reference(r.sanitized, r.mode.TextEvent); err != nil {
 		return err
 	}
+	if err = replay.Faithful(r.driven.raw, r.sanitized, r.mode.TextEvent, r.events); err != nil {
+		return err
+	}
 	for _, finding := range r.driven.report.Findings {
 		r.findings = append(r.findings, "model server: "+finding.String())
 	}

@@ -107,7 +107,7 @@ func (r *redactor) check(out *[]byte, e transcript.Entry) error {
 		}
 		return nil
 	case e.Dir == contract.FromProcess:
-		if interrupts(e) {
+		if e.EndsLines() {
 			r.cut = [2]bool{}
 		}
 		return nil

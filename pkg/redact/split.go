@@ -23,7 +23,7 @@ func (s *splitter) feed(e transcript.Entry) error {
 		return s.stdout.Feed(e.Data, s.onStdout)
 	case e.Dir == contract.CLIToServer:
 		return s.stderr.Feed(e.Data, s.onStderr)
-	case interrupts(e):
+	case e.EndsLines():
 		return s.flush()
 	}
 	return nil
@@ -34,9 +34,4 @@ func (s *splitter) flush() error {
 		return err
 	}
 	return s.stderr.Flush(s.onStderr)
-}
-
-// interrupts reports whether a line that is not complete yet ends here.
-func interrupts(e transcript.Entry) bool {
-	return e.Event == contract.EventExit || e.Event == contract.EventTimeout || e.Event == contract.EventKill
 }

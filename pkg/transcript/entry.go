@@ -46,6 +46,11 @@ type Entry struct {
 	Signal   string
 }
 
+// EndsLines reports whether a line that is not complete yet ends here.
+func (e Entry) EndsLines() bool {
+	return e.Event == contract.EventExit || e.Event == contract.EventTimeout || e.Event == contract.EventKill
+}
+
 // Format keeps the bytes of an entry out of every log and message.
 func (e Entry) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "transcript.Entry(%s %s%s, %d bytes)", e.Dir, e.Stream, e.Event, len(e.Data)+len(e.Frame))
