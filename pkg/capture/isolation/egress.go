@@ -5,19 +5,22 @@ import (
 	"io"
 	"maps"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// A resolver is the only name server that a box has. It knows no name, and remembers what was asked.
+// A resolver is the only name server that a box has. It knows the names that the caller serves, and remembers which others
+// were asked for.
 //
-// Its answer is "server failure", not "no such name": that is what programs report where there is no network, so
+// Its answer to those is "server failure", not "no such name": that is what programs report where there is no network, so
 // that a run prints the same as in a box without any name server.
 type resolver struct {
 	packets net.PacketConn
 	streams net.Listener
+	known   func(string) (netip.Addr, bool) // may be nil
 	wait    sync.WaitGroup
 
 	mu    sync.Mutex
@@ -28,8 +31,8 @@ type resolver struct {
 // maxLookups bounds what is remembered; a child may ask for ever.
 const maxLookups = 100
 
-func newResolver(packets net.PacketConn, streams net.Listener) *resolver {
-	r := &resolver{packets: packets, streams: streams, names: map[string]bool{}, conns: map[net.Conn]bool{}}
+func newResolver(packets net.PacketConn, streams net.Listener, known func(string) (netip.Addr, bool)) *resolver {
+	r := &resolver{packets: packets, streams: streams, known: known, names: map[string]bool{}, conns: map[net.Conn]bool{}}
 	r.wait.Go(r.servePackets)
 	r.wait.Go(r.serveStreams)
 	return r
@@ -117,23 +120,49 @@ func (r *resolver) serveStream(c net.Conn) {
 
 const dnsHeader = 12
 
-// answer remembers the name of a query and returns the answer, or nil for what is no query.
+// Types of questions and of answers.
+const (
+	typeA     = 1
+	classIN   = 1
+	pointer   = 0xc000 | dnsHeader // to the name in the question
+	timeALive = 0                  // nothing may be kept beyond the run
+)
+
+// answer returns the answer to a query, or nil for what is no query, and remembers a name that has none.
 func (r *resolver) answer(query []byte) []byte {
 	name, end, ok := question(query)
 	if !ok {
 		return nil
 	}
-	r.mu.Lock()
-	if len(r.names) < maxLookups {
-		r.names[name] = true
+	var addr netip.Addr
+	served := false
+	if r.known != nil {
+		addr, served = r.known(name)
 	}
-	r.mu.Unlock()
+	if !served {
+		r.mu.Lock()
+		if len(r.names) < maxLookups {
+			r.names[name] = true
+		}
+		r.mu.Unlock()
+	}
 	answer := slices.Clone(query[:end])
 	answer[2] = 0x80 | query[2]&0x79 // a response, with the query's opcode and its wish for recursion
 	answer[3] = 0x80 | 2             // recursion is available; server failure
 	binary.BigEndian.PutUint16(answer[4:], 1)
 	clear(answer[6:dnsHeader])
-	return answer
+	if !served {
+		return answer
+	}
+	answer[3] = 0x80 // no error; for other types than addresses of IPv4 there is just nothing
+	if !addr.Is4() || binary.BigEndian.Uint16(query[end-4:]) != typeA || binary.BigEndian.Uint16(query[end-2:]) != classIN {
+		return answer
+	}
+	answer[7] = 1 // one answer
+	for _, field := range []uint16{pointer, typeA, classIN, 0, timeALive, 4} {
+		answer = binary.BigEndian.AppendUint16(answer, field)
+	}
+	return append(answer, addr.AsSlice()...)
 }
 
 // question reads the first name of a query, in lower case, and where the question ends.

@@ -17,7 +17,7 @@ func TestLookupOverTCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newResolver(packets, streams)
+	r := newResolver(packets, streams, nil)
 	ask := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp4", streams.Addr().String())
 	}}

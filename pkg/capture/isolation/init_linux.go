@@ -84,7 +84,7 @@ func closeOnExec() {
 // answerSetup sets the box up and sends the listener, or what went wrong.
 func answerSetup(conn *net.UnixConn, s *setup) (ok bool) {
 	r := &ready{}
-	files, err := enter(s.HostName)
+	files, err := enter(s)
 	defer func() { closeAll(files) }() // the parent has them then
 	if err == nil {
 		err = shut(s, r)
@@ -140,12 +140,12 @@ func shut(s *setup, r *ready) error {
 }
 
 // enter makes the new namespaces usable and listens on their loopback: for the model server, and for look-ups of names
-// over UDP and TCP.
-func enter(name string) ([]*os.File, error) {
+// over UDP and TCP; then for what stands for the outside.
+func enter(s *setup) ([]*os.File, error) {
 	if err := loopbackUp(); err != nil {
 		return nil, fmt.Errorf("bringing up loopback: %w", refusal(err))
 	}
-	if err := unix.Sethostname([]byte(name)); err != nil {
+	if err := unix.Sethostname([]byte(s.HostName)); err != nil {
 		return nil, fmt.Errorf("setting the host name: %w", refusal(err))
 	}
 	if err := mountsPrivate(); err != nil {
@@ -153,11 +153,15 @@ func enter(name string) ([]*os.File, error) {
 	}
 	local := net.IPv4(127, 0, 0, 1)
 	var files []*os.File
-	for _, open := range []func() (filer, error){
+	list := []func() (filer, error){
 		func() (filer, error) { return net.ListenTCP("tcp4", &net.TCPAddr{IP: local}) },
 		func() (filer, error) { return net.ListenUDP("udp4", &net.UDPAddr{IP: local, Port: 53}) },
 		func() (filer, error) { return net.ListenTCP("tcp4", &net.TCPAddr{IP: local, Port: 53}) },
-	} {
+	}
+	for _, port := range s.Ports {
+		list = append(list, func() (filer, error) { return net.ListenTCP("tcp4", &net.TCPAddr{Port: int(port)}) })
+	}
+	for _, open := range list {
 		l, err := open()
 		if err != nil {
 			return files, fmt.Errorf("listening on loopback: %w", refusal(err))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,12 +48,28 @@ type Options struct {
 	// box, so that no transcript tells machines apart.
 	HostName string
 
+	// Outside, where given, lets the caller serve names and ports of the outside world to the child. Only a box of
+	// namespaces has it.
+	Outside *Outside
+
 	// Limits bound what the child and its descendants may use.
 	Limits Limits
 
 	// Exe is the program to start as the init of the box; it must import this package. Default: the running program.
 	Exe string
 }
+
+// Outside is what stands in a box for the world outside: the caller answers for it, and the child still has loopback only.
+type Outside struct {
+	// Ports are TCP ports on which the box listens at every address of loopback; Box.Ports has the listeners.
+	Ports []uint16
+	// Resolve gives the address on loopback that stands for a host name, in lower case; false when there is none. It may
+	// be called from several goroutines.
+	Resolve func(name string) (netip.Addr, bool)
+}
+
+// maxPorts bounds Outside.Ports.
+const maxPorts = 16
 
 // Info says what the child of a box cannot reach. It has the words of contract.Isolation, which this package does not import: what it
 // imports is initialized again for each box.
@@ -75,6 +92,7 @@ type Landlock struct {
 // A Box is a place to run a child in. Its methods may be called from several goroutines.
 type Box struct {
 	listener  net.Listener
+	ports     []net.Listener // as in Outside.Ports
 	isolation Info
 	runner    runner
 	stop      func() bool // ends the watch on the context
@@ -107,6 +125,9 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 			return nil, fmt.Errorf("opening a box: a readable or writable path must exist: %w", err)
 		}
 	}
+	if o.Outside != nil && (!o.Enabled || len(o.Outside.Ports) > maxPorts) {
+		return nil, fmt.Errorf("opening a box: the outside is served to namespaces only, and by at most %d ports", maxPorts)
+	}
 	b, err := open(ctx, o)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -136,6 +157,10 @@ func (b *Box) Addresses() Addresses { return b.runner.addresses() }
 // Listener is a TCP listener on a free port of 127.0.0.1 as the child sees it. The caller serves it; Close
 // closes it.
 func (b *Box) Listener() net.Listener { return b.listener }
+
+// Ports are the listeners on Outside.Ports, in that order. The caller serves them; Close closes them. The local address of a
+// connection is the one that Outside.Resolve gave for the name.
+func (b *Box) Ports() []net.Listener { return b.ports }
 
 // Isolation says what the child cannot reach. The namespace "pid" is listed only when the child's /proc shows
 // the box alone. The user is "unprivileged" when the child has a user of its own, and "same" when it has the
@@ -189,6 +214,9 @@ func (b *Box) Close() error {
 		}
 		// The caller's server has often closed it already; there is nothing to do about an error either way.
 		_ = b.listener.Close()
+		for _, l := range b.ports {
+			_ = l.Close()
+		}
 	})
 	return b.err
 }

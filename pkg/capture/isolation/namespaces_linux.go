@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"sync"
@@ -144,7 +145,13 @@ func openNamespaces(ctx context.Context, o Options, p plan) (_ *Box, err error) 
 	if p.drop {
 		isolation.User = "unprivileged"
 	}
-	return &Box{listener: near.model, isolation: isolation, runner: n, stop: stop, egress: newResolver(near.packets, near.streams)}, nil
+	var known func(string) (netip.Addr, bool)
+	if o.Outside != nil {
+		isolation.Network, known = "allow-list", o.Outside.Resolve
+	}
+	return &Box{
+		listener: near.model, ports: near.ports, isolation: isolation, runner: n, stop: stop, egress: newResolver(near.packets, near.streams, known),
+	}, nil
 }
 
 // startInit starts the init and connects to it.
@@ -180,6 +187,7 @@ type near struct {
 	model   net.Listener
 	packets net.PacketConn // look-ups of names
 	streams net.Listener   // the same over TCP
+	ports   []net.Listener // of the outside
 }
 
 // handshake has the init set up the box, and returns what it opened on loopback.
@@ -187,6 +195,9 @@ func (n *namespaces) handshake(o Options, p plan) (*ready, near, error) {
 	s := &setup{
 		Drop: p.drop, Readable: toBytes(o.Readable), Writable: toBytes(o.Writable), Private: toBytes(o.Private), Limits: o.Limits,
 		OwnSandbox: o.OwnSandbox, HostName: cmp.Or(o.HostName, hostname),
+	}
+	if o.Outside != nil {
+		s.Ports = o.Outside.Ports
 	}
 	if err := send(n.conn, message{Setup: s}); err != nil {
 		return nil, near{}, fmt.Errorf("asking the init of the box to set it up: %w", err)
@@ -201,7 +212,7 @@ func (n *namespaces) handshake(o Options, p plan) (*ready, near, error) {
 		return nil, near{}, errors.New("the init of the box gave a wrong answer; is it another version of the program?")
 	case m.Ready.Fault != nil:
 		return nil, near{}, m.Ready.Fault
-	case len(files) < 3 || m.Ready.Watched != (len(files) == 4):
+	case len(files) < sockets+len(s.Ports) || m.Ready.Watched != (len(files) > sockets+len(s.Ports)):
 		return nil, near{}, errors.New("the init of the box did not send its sockets")
 	}
 	var got near
@@ -210,9 +221,13 @@ func (n *namespaces) handshake(o Options, p plan) (*ready, near, error) {
 	got.packets, errs[1] = net.FilePacketConn(files[1])
 	got.streams, errs[2] = net.FileListener(files[2])
 	err = errors.Join(errs[:]...)
-	if err == nil && m.Ready.Watched {
-		n.watch, err = newWatcher(files[3])
-		files = files[:3] // the watcher closes it
+	for _, f := range files[sockets : sockets+len(s.Ports)] {
+		l, lerr := net.FileListener(f)
+		got.ports, err = append(got.ports, l), errors.Join(err, lerr)
+	}
+	if last := len(files) - 1; err == nil && m.Ready.Watched {
+		n.watch, err = newWatcher(files[last])
+		files = files[:last] // the watcher closes it
 	}
 	if err != nil {
 		return nil, near{}, fmt.Errorf("taking the sockets of the box: %w", err)

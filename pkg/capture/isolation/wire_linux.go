@@ -18,7 +18,7 @@ type message struct {
 	Setup  *setup     `json:",omitempty"` // to the init, once and first
 	Start  *start     `json:",omitempty"` // to the init, with the child's three descriptors
 	Signal *sendSig   `json:",omitempty"` // to the init
-	Ready  *ready     `json:",omitempty"` // answer to Setup, with three descriptors or four
+	Ready  *ready     `json:",omitempty"` // answer to Setup, with the sockets
 	Begun  *begun     `json:",omitempty"` // answer to Start
 	Ended  *childExit `json:",omitempty"` // when a child has ended
 
@@ -34,6 +34,7 @@ type setup struct {
 
 	OwnSandbox bool
 	HostName   string
+	Ports      []uint16 // to listen on, beside the box's own
 }
 
 type start struct {
@@ -47,7 +48,7 @@ type ready struct {
 	OwnProc  bool // /proc shows the box alone
 	Sealed   bool // only the run folders can be written to
 	Landlock *Landlock
-	Watched  bool // a fourth descriptor tells of the calls by which children name addresses
+	Watched  bool // the last descriptor tells of the calls by which children name addresses
 	Fault    *fault
 }
 
@@ -92,7 +93,10 @@ func (f *fault) Unwrap() []error {
 const maxMessage = 16 << 20
 
 // maxFiles is how many descriptors a message brings at most.
-const maxFiles = 4
+const maxFiles = sockets + maxPorts + 1
+
+// sockets is how many the init opens in any case.
+const sockets = 3
 
 // send writes m, and with it the descriptors fds.
 func send(c *net.UnixConn, m message, fds ...int) error {
