@@ -41,12 +41,11 @@ func run(ctx context.Context, s *step.Step) (err error) {
 }
 
 func request(s *step.Step) (req stage.CaptureRequest, err error) {
-	// Only the scripted backend exists: it needs no account, so no secret can be where the CLI runs.
-	_, backendErr := s.Enum("backend", "scripted")
+	backend, backendErr := s.Enum("backend", "scripted", "live")
 	selector, selectorErr := s.Required("selector")
 	repeat, repeatErr := s.Int("repeat", 1)
 	isolate, isolationErr := s.Enum("isolation", "required", "off")
-	req = stage.CaptureRequest{Selector: selector, Probes: s.List("probes"), Mode: s.GetInput("mode"), Repeat: repeat, Bin: s.Path("bin", ""), NoIsolation: isolate == "off"}
+	req = stage.CaptureRequest{Selector: selector, Probes: s.List("probes"), Mode: s.GetInput("mode"), Repeat: repeat, Bin: s.Path("bin", ""), NoIsolation: isolate == "off", Backend: backend}
 	return req, errors.Join(selectorErr, backendErr, repeatErr, isolationErr)
 }
 

@@ -13,7 +13,7 @@ type captureCmd struct {
 	Selector    string   `arg:"" help:"AGENT, AGENT@VERSION or AGENT@VERSION:PROBE."`
 	Probe       []string `help:"Probe to capture; may be repeated. Default: all." placeholder:"ID"`
 	Mode        string   `help:"Mode of the agent. Default: the agent's default mode." placeholder:"ID"`
-	Backend     string   `help:"What answers the model requests." enum:"scripted" default:"scripted"`
+	Backend     string   `help:"What answers the model requests: the script of the probe, or the vendor's servers with an account." enum:"scripted,live" default:"scripted"`
 	Repeat      int      `help:"Run each probe N times; all runs must give one signature." default:"1" placeholder:"N"`
 	Bin         string   `help:"Run this executable instead of installing one. It must report the version asked for." placeholder:"PATH"`
 	Out         string   `help:"The public tree goes to DIR/registry, private records to DIR/private." default:"out" type:"path" placeholder:"DIR"`
@@ -25,7 +25,11 @@ type captureCmd struct {
 func (c *captureCmd) Help() string {
 	return `Examples:
   agent-contracts capture codex@0.133.0 --probe chat-tool-success --repeat 10
-  agent-contracts capture codex@0.133.0 --bin ./codex --out /tmp/o`
+  agent-contracts capture codex@0.133.0 --bin ./codex --out /tmp/o
+  OPENAI_API_KEY=… agent-contracts capture codex@0.133.0 --backend live --probe chat-text-success
+
+A live capture uses a real account: the agent's file names the variables that hold its credential (live.secrets) and the
+hosts that the CLI may reach (live.egress). It runs isolated only.`
 }
 
 func (c *captureCmd) Run(ctx context.Context, a *app) (err error) {
@@ -37,7 +41,7 @@ func (c *captureCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	report, err := s.Capture(ctx, stage.CaptureRequest{Selector: c.Selector, Probes: c.Probe, Mode: c.Mode, Repeat: c.Repeat, Bin: c.Bin, Raw: c.Raw, Jobs: c.Jobs, NoIsolation: c.NoIsolation})
+	report, err := s.Capture(ctx, stage.CaptureRequest{Selector: c.Selector, Probes: c.Probe, Mode: c.Mode, Repeat: c.Repeat, Bin: c.Bin, Raw: c.Raw, Jobs: c.Jobs, NoIsolation: c.NoIsolation, Backend: c.Backend})
 	if report != nil {
 		if perr := a.print(report, func() { a.captureText(report) }); perr != nil {
 			return errors.Join(err, perr)

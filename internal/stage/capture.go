@@ -24,6 +24,8 @@ type CaptureRequest struct {
 	Bin         string
 	Raw         string
 	NoIsolation bool
+	// Backend is scripted, where it is empty, or live.
+	Backend string
 	// Jobs is how many probes run side by side; 0 lets the machine decide.
 	Jobs int
 }
@@ -59,8 +61,15 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 		return nil, err
 	}
 	c := s.capturer(req.Raw, req.NoIsolation)
-	if _, err := registry.ResolveMode(agent, contract.ModeID(req.Mode), version); err != nil {
+	mode, err := registry.ResolveMode(agent, contract.ModeID(req.Mode), version)
+	if err != nil {
 		return nil, err
+	}
+	live := req.Backend == string(contract.BackendLive)
+	if live {
+		if err := c.MayRunLive(agent, mode, version); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.Prepare(ctx, capture.Target{Agent: agent, Version: version, Bin: req.Bin}); err != nil {
 		return nil, err
@@ -68,13 +77,16 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 	if len(req.Probes) == 0 && !strings.Contains(req.Selector, ":") {
 		probes = slices.DeleteFunc(probes, func(p contract.Probe) bool {
 			var unfit *registry.UnfitError
-			_, err := registry.ProbeMode(agent, contract.ModeID(req.Mode), version, p)
+			m, err := registry.ProbeMode(agent, contract.ModeID(req.Mode), version, p)
+			if err == nil && live {
+				_, err = registry.LiveMode(agent, m, version, p)
+			}
 			return errors.As(err, &unfit)
 		})
 	}
 	report := &CaptureReport{Agent: agent.ID, Version: version}
 	var unknown, found []error
-	target := capture.Target{Agent: agent, Version: version, Mode: contract.ModeID(req.Mode), Bin: req.Bin, Repeat: req.Repeat}
+	target := capture.Target{Agent: agent, Version: version, Mode: contract.ModeID(req.Mode), Bin: req.Bin, Repeat: req.Repeat, Backend: contract.Backend(req.Backend)}
 	s.observeAll(ctx, c, probes, cmp.Or(req.Jobs, Jobs()), target, func(probe contract.Probe, got *capture.Result, err error) {
 		if err != nil {
 			if isAnswer(err) {

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 5825f60761edb9721598b5a4ddba7303e05fd07499a8f211c39b685f9cecf7bb
+// schema-sha256: 344d650ed9a32dc4c9023de1514faa1d302e7788891ddfc559cd179b66b8eb5d
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -117,6 +117,10 @@ export interface Agent {
    */
   models?: ModelsForm[]
   hosts?: HostForm[]
+  /**
+   * How modes run against the vendor's own servers; a mode that no entry names cannot be captured live
+   */
+  live?: Live[]
   /**
    * Probes that give no observation, and why; what the data tells by itself stands in no entry
    */
@@ -657,6 +661,49 @@ export interface HostForm {
   mode: ModeID
   source: string
   commit?: Commit
+}
+/**
+ * Live says how modes run against the vendor's own servers, with an account, for a range of releases.
+ */
+export interface Live {
+  /**
+   * @minItems 1
+   */
+  modes: [ModeID, ...ModeID[]]
+  releases?: string
+  /**
+   * Hosts that the CLI may reach: host:port or *.suffix:port; port 80 is plain HTTP, every other TLS
+   *
+   * @minItems 1
+   */
+  egress: [string, ...string[]]
+  /**
+   * Variables of the caller that hold a credential and are passed on; {secret} is the first one's value
+   *
+   * @minItems 1
+   */
+  secrets: [string, ...string[]]
+  /**
+   * Model id in place of that of model_api
+   */
+  model?: string
+  /**
+   * Environment beside that of agent and mode, of which what names {base_url} is left out; an empty value takes a variable away
+   */
+  set?: {
+    [k: string]: string
+  }
+  /**
+   * In place of the agent's; without them the agent's are left out that name {base_url}
+   */
+  home_files?: HomeFile[]
+  /**
+   * In place of the mode's, where that names the model server
+   *
+   * @minItems 1
+   */
+  argv?: [string, ...string[]]
+  notes?: string
 }
 /**
  * Hole is a probe that cannot be observed in some releases, where nothing else in the record says why.

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/evidence.schema.json; do not edit.
-// schema-sha256: fb79910d0c1f09019c182ddc6dcf04e54448a652fae0d6f994667c8cac717fd9
+// schema-sha256: cf8f656f4ea438ebf246f7ad2364c6244a3579e529843099641b1b2c7958fcc2
 
 /**
  * Hash is a SHA-256 in the form "sha256:" followed by 64 lowercase hexadecimal characters.
@@ -75,7 +75,7 @@ export interface ToolVersions {
 export interface Isolation {
   kind: 'namespaces' | 'process-group' | 'none'
   namespaces?: string[]
-  network: 'loopback-only' | 'host'
+  network: 'loopback-only' | 'host' | 'allow-list'
   user: 'unprivileged' | 'same'
   /**
    * run-folders: nothing else could be written to
@@ -94,11 +94,17 @@ export interface Isolation {
    */
   connects?: 'listed' | 'counted'
   /**
-   * Addresses with port that the child tried to reach without a name; <address> stands for those that are not shown
+   * Addresses with port that the child tried to reach without a name; <metadata> stands for those of a cloud's metadata service, <address> for those that are not shown
    *
    * @maxItems 100
    */
   egress_addresses?: string[]
+  /**
+   * What left by the allow-list of a live capture
+   *
+   * @maxItems 100
+   */
+  egress?: EgressUse[]
 }
 /**
  * Landlock is the kernel's own lock on what a program may do.
@@ -120,6 +126,18 @@ export interface Limits {
   disk_bytes?: number
   memory_bytes?: number
   processes?: number
+}
+/**
+ * EgressUse is what left by one entry of the allow-list of a live capture. Contents are never recorded, nor opened where they are TLS.
+ */
+export interface EgressUse {
+  /**
+   * The entry: host:port or *.suffix:port
+   */
+  to: string
+  connections: number
+  sent_bytes: number
+  received_bytes: number
 }
 /**
  * Attestation is a maintainer's statement that the raw artifact was checked before publication.

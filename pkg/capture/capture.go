@@ -1,11 +1,14 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -59,6 +62,9 @@ type Capturer struct {
 	Failed func(FailureRecord)
 	// Getenv reads this process's environment, for the names that an agent passes through.
 	Getenv func(string) string
+	// Lookup and Dial lead out of this machine for live captures; nil is the system's own way.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial   func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	// Isolate puts the child into namespaces of its own.
 	Isolate bool
 	// Progress is told what happens; it never hears bytes of the CLI.
@@ -86,6 +92,8 @@ type Target struct {
 	Probe   contract.Probe
 	// Bin is an executable to run instead of installing one. It must report Version.
 	Bin string
+	// Backend answers the model requests; the zero value is the scripted one.
+	Backend contract.Backend
 	// Repeat is how often the probe runs; all runs must give one signature. At least 1.
 	Repeat int
 }
@@ -152,11 +160,15 @@ type Observed struct {
 
 // Observe runs one probe of one release, as often as asked, and judges what came of it.
 func (c *Capturer) Observe(ctx context.Context, t Target) (*Observed, error) {
-	if err := c.Prepare(ctx, t); err != nil {
+	t.Backend = cmp.Or(t.Backend, contract.BackendScripted)
+	mode, err := c.resolve(t)
+	if err == nil && t.Backend == contract.BackendLive {
+		err = c.MayRunLive(t.Agent, mode, t.Version)
+	}
+	if err != nil {
 		return nil, err
 	}
-	mode, err := c.resolve(t)
-	if err != nil {
+	if err := c.Prepare(ctx, t); err != nil {
 		return nil, err
 	}
 	exe, err := c.ready(ctx, t)
@@ -227,6 +239,11 @@ func (c *Capturer) resolve(t Target) (registry.Mode, error) {
 	if err != nil {
 		return mode, err
 	}
+	if t.Backend == contract.BackendLive {
+		if mode, err = registry.LiveMode(t.Agent, mode, t.Version, t.Probe); err != nil {
+			return mode, err
+		}
+	}
 	mode.Argv = t.Probe.Argv(mode.Argv, mode.Trust)
 	if t.Probe.Conditions().MCPServer {
 		mode.Argv = append(mode.Argv, mode.MCP.Argv...)
@@ -276,12 +293,17 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, folder.remove()) }()
-	r := &run{target: t, mode: mode, exe: exe, at: c.Now(), backend: contract.BackendScripted, argv: mode.Argv}
+	r := &run{target: t, mode: mode, exe: exe, at: c.Now(), backend: t.Backend, argv: mode.Argv}
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
+	if mode.Live != nil {
+		if folder.live, err = c.liveSecrets(mode.Live); err != nil {
+			return nil, err
+		}
+	}
 	c.progress("%s: running %s %s, mode %s", t.Probe.ID, t.Agent.ID, t.Version, mode.ID)
 	switch {
 	case mode.ID == contract.ModeHelp:

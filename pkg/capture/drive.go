@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +41,7 @@ type driven struct {
 	took      int64 // milliseconds
 	isolation contract.Isolation
 	report    modelserver.Report
+	findings  []string // about what a live run wanted of its allow-list
 }
 
 // runLimits are far above what any known CLI needs, and far below what hurts a machine.
@@ -61,7 +61,7 @@ func (c *Capturer) drive(ctx context.Context, f *folder, t Target, mode registry
 	if mode.ID == contract.ModeModels && t.Probe.Script == nil {
 		t.Probe.Script = &idle
 	}
-	if mode.ID != contract.ModeVersion {
+	if mode.ID != contract.ModeVersion && mode.Live == nil {
 		if t.Probe.Script == nil {
 			return nil, fmt.Errorf("probe %s has no script.json: a scripted capture needs one", t.Probe.ID)
 		}
@@ -111,8 +111,8 @@ func limits(p contract.Probe) protocol.Limits {
 // checkRequests refuses a run whose output cannot be about the script. It names what the CLI offered, so the names must
 // have passed vetNames.
 func checkRequests(t Target, mode registry.Mode, d *driven) error {
-	if mode.ID.Implicit() {
-		return nil
+	if mode.ID.Implicit() || mode.Live != nil {
+		return nil // nothing was scripted
 	}
 	for _, f := range d.report.Findings {
 		if f.Kind == modelserver.FindingNotOffered {
@@ -130,7 +130,7 @@ func checkRequests(t Target, mode registry.Mode, d *driven) error {
 
 // spawn starts the executable in a box of its own, drives it, and ends everything that is left of it.
 func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry.Mode, exe executable, o spawnOptions) (d *driven, err error) {
-	files, readable := homeFiles(t), exe.readable
+	files, readable := homeFiles(t, mode), exe.readable
 	if t.Probe.Conditions().MCPServer {
 		files = append(files, mode.MCP.HomeFiles...)
 		self, err := f.serveMCP()
@@ -143,22 +143,35 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 	if err := errors.Join(f.plant(t.Probe), f.attach(t.Probe), f.reserve(files)); err != nil {
 		return nil, err
 	}
+	out, err := c.wayOut(mode)
+	if err != nil {
+		return nil, err
+	}
+	var outside *isolation.Outside
+	if out != nil {
+		outside = out.outside
+	}
 	box, err := isolation.Open(ctx, isolation.Options{
-		Enabled: c.Isolate, Readable: readable, Writable: []string{f.home, f.tmp, f.cwd}, Private: c.privateFolders(), Limits: runLimits,
+		Outside: outside, Enabled: c.Isolate, Readable: readable, Writable: []string{f.home, f.tmp, f.cwd}, Private: c.privateFolders(), Limits: runLimits,
 		OwnSandbox: mode.OwnSandbox, HostName: f.canaries[canaryHostName],
 	})
 	if err != nil {
-		return nil, isolationHint(err)
+		return nil, isolationHint(err, mode.Live != nil)
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	baseURL := nowhere
+	baseURL, proxy := nowhere, ""
+	if out != nil {
+		out.serve(box)
+		proxy = out.url
+		defer func() { err = errors.Join(err, out.close(box)) }()
+	}
 	if o.server != nil {
 		baseURL = o.server.BaseURL(box.Listener().Addr())
 		served := make(chan error, 1)
 		go func() { served <- o.server.Serve(box.Listener()) }()
 		defer func() { err = errors.Join(err, boxed(o.server.Close()), boxed(<-served)) }()
 	}
-	vars := f.vars(baseURL, api.Model, mode.PromptOf(t.Probe))
+	vars := f.vars(baseURL, api.Model, mode.PromptOf(t.Probe), mode.Live)
 	if image := t.Probe.Image(); image != nil {
 		vars["image"], vars["image_base64"], vars["image_type"] = image.Name, image.Base64, image.MIMEType
 	}
@@ -174,13 +187,16 @@ func (c *Capturer) spawn(ctx context.Context, f *folder, t Target, mode registry
 		return nil, err
 	}
 	path, args, search := exe.command(expandAll(mode.Argv, vars))
-	command := isolation.Command{Path: path, Args: args, Env: f.environment(t, mode, vars, search, c.Getenv), Dir: f.cwd}
+	command := isolation.Command{Path: path, Args: args, Env: f.environment(t, mode, vars, search, proxy, c.Getenv), Dir: f.cwd}
 	d, err = c.runChild(ctx, f, box, command, client, protocol.Stream{Mode: mode.Stdin, Prompt: prompt, Limits: o.limits, KeepOpen: t.Probe.Conditions().StdinOpen}, mode, t.Probe.Conditions().Signal)
 	if err != nil {
 		return nil, err
 	}
 	d.isolation = isolationRecord(box.Isolation())
-	if err := c.recordEgress(&d.isolation, box, f); err != nil {
+	if out != nil {
+		err = out.close(box)
+	}
+	if err = errors.Join(err, c.recordEgress(d, box, out, f)); err != nil {
 		return nil, errors.Join(err, d.raw.Close())
 	}
 	if o.server != nil {
@@ -202,14 +218,6 @@ func isolationRecord(i isolation.Info) contract.Isolation {
 		r.Limits = &contract.Limits{DiskBytes: l.Disk, MemoryBytes: l.Memory, Processes: l.Processes}
 	}
 	return r
-}
-
-// boxed drops the error of a listener that a killed box has taken with it.
-func boxed(err error) error {
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
 }
 
 func expandAll(argv []string, vars map[string]string) []string {

@@ -55,15 +55,21 @@ const addressPlaceholder = "<address>"
 // maxAddresses is how many addresses of a run are published as they are. More could be data in pieces.
 const maxAddresses = 8
 
-// resolvers are addresses that everybody knows: public name servers, and where clouds keep what a machine is.
+// metadata are the addresses at which clouds tell a machine its credentials. Records may not hold them, and say
+// metadataPlaceholder.
+var metadata = []string{"169.254.169.254", "100.100.100.200", "fd00:ec2::254"}
+
+const metadataPlaceholder = "<metadata>"
+
+// resolvers are addresses that everybody knows: public name servers.
 var resolvers = []string{
-	"1.0.0.1", "1.1.1.1", "8.8.4.4", "8.8.8.8", "9.9.9.9", "149.112.112.112", "169.254.169.254", "208.67.220.220", "208.67.222.222",
+	"1.0.0.1", "1.1.1.1", "8.8.4.4", "8.8.8.8", "9.9.9.9", "149.112.112.112", "208.67.220.220", "208.67.222.222",
 	"2001:4860:4860::8844", "2001:4860:4860::8888", "2606:4700:4700::1001", "2606:4700:4700::1111", "2620:fe::fe",
 }
 
 // publicAddresses are the attempts at bare addresses as a record may hold them: sorted, each once. A child that had a real
 // credential could spell it in addresses: of a live run only those that everybody knows are shown.
-func (c *Capturer) publicAddresses(a isolation.Addresses, backend contract.Backend, f *folder) ([]string, error) {
+func (c *Capturer) publicAddresses(a isolation.Addresses, live bool, f *folder) ([]string, error) {
 	if len(a.Listed) == 0 && a.Unlisted == 0 {
 		return nil, nil
 	}
@@ -76,9 +82,13 @@ func (c *Capturer) publicAddresses(a isolation.Addresses, backend contract.Backe
 		out = append(out, addressPlaceholder)
 	}
 	for _, to := range a.Listed {
+		if slices.Contains(metadata, to.Addr().String()) {
+			out = append(out, metadataPlaceholder)
+			continue
+		}
 		known := slices.Contains(resolvers, to.Addr().String()) && slices.Contains([]uint16{53, 80, 443, 853}, to.Port())
-		few := len(a.Listed) <= maxAddresses && backend != contract.BackendLive
-		if !known && !few || len(scanner.Scan([]byte(to.String()))) > 0 {
+		few := len(a.Listed) <= maxAddresses && !live
+		if !known && (!few || len(scanner.Scan([]byte(to.String()))) > 0) {
 			to = netip.AddrPort{}
 		}
 		if to.IsValid() {
@@ -92,18 +102,20 @@ func (c *Capturer) publicAddresses(a isolation.Addresses, backend contract.Backe
 }
 
 // recordEgress says in a record where the child of a box wanted to go.
-func (c *Capturer) recordEgress(i *contract.Isolation, box *isolation.Box, f *folder) (err error) {
-	if i.EgressAttempts, err = c.publicNames(box.Lookups(), f); err != nil {
+func (c *Capturer) recordEgress(d *driven, box *isolation.Box, out *wayOut, f *folder) (err error) {
+	i := &d.isolation
+	names, a, findings := out.record(i, box.Lookups(), box.Addresses())
+	if i.EgressAttempts, err = c.publicNames(names, f); err != nil {
 		return err
 	}
-	a := box.Addresses()
+	d.findings = findings
 	if i.Connects = "counted"; a.Watched {
 		i.Connects = "listed"
 	}
 	if i.Network == "host" {
 		i.Connects = ""
 	}
-	i.EgressAddresses, err = c.publicAddresses(a, contract.BackendScripted, f)
+	i.EgressAddresses, err = c.publicAddresses(a, len(f.live) > 0, f)
 	return err
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
-	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 )
 
@@ -56,18 +55,18 @@ func TestPublicAddresses(t *testing.T) {
 		many = append(many, netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, 113, byte(i)}), 443))
 	}
 	for _, tt := range []struct {
-		name    string
-		a       isolation.Addresses
-		backend contract.Backend
-		want    []string
+		name string
+		a    isolation.Addresses
+		live bool
+		want []string
 	}{
-		{"none", isolation.Addresses{Watched: true}, contract.BackendScripted, nil},
-		{"a few", isolation.Addresses{Listed: many[:2]}, contract.BackendScripted, []string{"203.0.113.0:443", "203.0.113.1:443"}},
-		{"many", isolation.Addresses{Listed: append([]netip.AddrPort{netip.MustParseAddrPort("8.8.8.8:53")}, many...)}, contract.BackendScripted, []string{"8.8.8.8:53", "<address>"}},
-		{"of a live run", isolation.Addresses{Listed: []netip.AddrPort{many[0], netip.MustParseAddrPort("8.8.8.8:53"), netip.MustParseAddrPort("8.8.8.8:12345")}}, contract.BackendLive, []string{"8.8.8.8:53", "<address>"}},
-		{"counted", isolation.Addresses{Unlisted: 2}, contract.BackendScripted, []string{"<address>"}},
+		{"none", isolation.Addresses{Watched: true}, false, nil},
+		{"a few", isolation.Addresses{Listed: many[:2]}, false, []string{"203.0.113.0:443", "203.0.113.1:443"}},
+		{"many", isolation.Addresses{Listed: append([]netip.AddrPort{netip.MustParseAddrPort("8.8.8.8:53")}, many...)}, false, []string{"8.8.8.8:53", "<address>"}},
+		{"of a live run", isolation.Addresses{Listed: []netip.AddrPort{many[0], netip.MustParseAddrPort("8.8.8.8:53"), netip.MustParseAddrPort("8.8.8.8:12345")}}, true, []string{"8.8.8.8:53", "<address>"}},
+		{"counted", isolation.Addresses{Unlisted: 2}, false, []string{"<address>"}},
 	} {
-		got, err := c.publicAddresses(tt.a, tt.backend, f)
+		got, err := c.publicAddresses(tt.a, tt.live, f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -278,8 +278,8 @@ func reportedVersion(raw *transcript.Raw, pattern string) (contract.CLIVersion, 
 }
 
 // isolationHint turns a refusal of the kernel into something to do.
-func isolationHint(err error) error {
-	if errors.Is(err, isolation.ErrRefused) {
+func isolationHint(err error, live bool) error {
+	if errors.Is(err, isolation.ErrRefused) && !live {
 		return fmt.Errorf("%w; or run with --no-isolation on a machine that holds nothing of value", err)
 	}
 	return err

@@ -60,6 +60,10 @@ func fakeAgent(verb string, args []string) {
 		fmt.Println("fake-cli 1.2.3")
 		return
 	}
+	if verb == "fake-live" {
+		fakeLive(args[0])
+		return
+	}
 	baseURL, prompt := args[0], args[1]
 	fmt.Println(`{"type":"start","session_id":"s-` + fmt.Sprint(os.Getpid()) + `"}`)
 	if where, ok := strings.CutPrefix(prompt, "leak at "); ok {

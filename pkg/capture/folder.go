@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type folder struct {
 	// canaries are planted wherever the child could pick up what must not be published; secret is the dummy credential.
 	canaries       [canaryCount]string
 	secret, prefix string
+	// live are the credentials of a live run, by the names of their variables.
+	live map[string]string
 	// session is the id of an earlier run's session.
 	session string
 }
@@ -161,10 +164,14 @@ func (f *folder) fill(files []contract.HomeFile, vars map[string]string, spoilt 
 }
 
 // vars are the values of the placeholders that an agent's record may use.
-func (f *folder) vars(baseURL, model, prompt string) map[string]string {
+func (f *folder) vars(baseURL, model, prompt string, live *contract.Live) map[string]string {
+	secret := f.secret
+	if live != nil {
+		secret, model = f.live[live.Secrets[0]], cmp.Or(live.Model, model)
+	}
 	return map[string]string{
 		"cwd": f.cwd, "home": f.home, "tmp": f.tmp, "base_url": baseURL, "model": model, "prompt": prompt,
-		"prompt_file": filepath.Join(f.home, "prompt.md"), "secret": f.secret, "mcp_server": f.mcpServer(), "session": f.session,
+		"prompt_file": filepath.Join(f.home, "prompt.md"), "secret": secret, "mcp_server": f.mcpServer(), "session": f.session,
 	}
 }
 
@@ -174,12 +181,9 @@ func expand(template string, vars map[string]string) string {
 }
 
 // homeFiles picks the agent's home files for a release; an error probe may take credential files away.
-func homeFiles(t Target) []contract.HomeFile {
+func homeFiles(t Target, mode registry.Mode) []contract.HomeFile {
 	var out []contract.HomeFile
-	for _, file := range t.Agent.HomeFiles {
-		if ok, err := contract.MatchReleases(file.Releases, string(t.Version)); err != nil || !ok {
-			continue
-		}
+	for _, file := range registry.HomeFiles(t.Agent, mode, t.Version) {
 		if p := t.Probe.EnvPolicy; p != nil && p.CredentialFiles == "remove" && strings.Contains(strings.Join(file.Lines, "\n"), "{secret}") {
 			continue
 		}
@@ -189,7 +193,7 @@ func homeFiles(t Target) []contract.HomeFile {
 }
 
 // environment builds the child's environment from nothing.
-func (f *folder) environment(t Target, mode registry.Mode, vars map[string]string, search string, parent func(string) string) []string {
+func (f *folder) environment(t Target, mode registry.Mode, vars map[string]string, search, proxy string, parent func(string) string) []string {
 	env := map[string]string{
 		"PATH": search, "HOME": f.home, "TMPDIR": f.tmp, "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1", "LANG": "C.UTF-8",
 		"XDG_CONFIG_HOME": filepath.Join(f.home, ".config"), "XDG_CACHE_HOME": filepath.Join(f.home, ".cache"),
@@ -201,18 +205,31 @@ func (f *folder) environment(t Target, mode registry.Mode, vars map[string]strin
 			env[name] = value
 		}
 	}
-	for _, set := range []map[string]string{t.Agent.Environment.Set, mode.Env} {
-		for name, value := range set {
+	set := func(values map[string]string) {
+		for name, value := range values {
 			env[name] = expand(value, vars)
 		}
 	}
-	for _, name := range t.Agent.Environment.Secrets {
-		env[name] = f.secret
+	secrets := t.Agent.Environment.Secrets
+	if mode.Live == nil {
+		set(t.Agent.Environment.Set)
+		set(mode.Env)
+		for _, name := range secrets {
+			env[name] = f.secret
+		}
+	} else {
+		secrets = mode.Live.Secrets
+		set(registry.WithoutModelServer(t.Agent.Environment.Set))
+		set(mode.Env)
+		maps.Copy(env, proxyVariables(proxy))
+		maps.Copy(env, f.live)
+		set(mode.Live.Set)
+		maps.DeleteFunc(env, func(name, value string) bool { _, ours := mode.Live.Set[name]; return ours && value == "" })
 	}
 	if p := t.Probe.EnvPolicy; p != nil {
 		for _, name := range p.Unset {
 			if name == "{secrets}" {
-				for _, secret := range t.Agent.Environment.Secrets {
+				for _, secret := range secrets {
 					delete(env, secret)
 				}
 				continue
@@ -234,5 +251,8 @@ func (f *folder) environment(t Target, mode registry.Mode, vars map[string]strin
 func (c *Capturer) scanner(f *folder) (*scan.Scanner, error) {
 	known := append(slices.Clone(c.Known),
 		scan.Known{Value: f.root, Kind: "run-folder"}, scan.Known{Value: f.secret, Kind: "secret-env"}, scan.Known{Value: f.prefix, Kind: "base-url"})
+	for _, name := range slices.Sorted(maps.Keys(f.live)) {
+		known = append(known, scan.Known{Value: f.live[name], Kind: "secret-env"})
+	}
 	return scan.New(scan.Config{Canaries: f.canaries[:], Known: known})
 }

@@ -49,6 +49,7 @@ func (c *Capturer) judge(r *run) error {
 		r.findings = append(r.findings, "model server: "+finding.String())
 	}
 	r.findings = append(r.findings, leaving(r.driven.isolation)...)
+	r.findings = append(r.findings, r.driven.findings...)
 	if r.shape.Untyped > 0 {
 		r.findings = append(r.findings, fmt.Sprintf("%d frames are untyped: add an event_type rule to the dialect", r.shape.Untyped))
 	}

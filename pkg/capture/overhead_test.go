@@ -82,13 +82,13 @@ func bare(b *testing.B, c *Capturer, target Target, measure func(run func())) {
 	check(err)
 	go server.Serve(listener) //nolint:errcheck // it ends with Close
 	defer server.Close()      //nolint:errcheck // of the test
-	vars := f.vars(server.BaseURL(listener.Addr()), api.Model, strings.TrimRight(target.Probe.Prompt, "\n"))
+	vars := f.vars(server.BaseURL(listener.Addr()), api.Model, strings.TrimRight(target.Probe.Prompt, "\n"), nil)
 	check(f.plant(target.Probe))
-	check(f.reserve(homeFiles(target)))
-	check(f.fill(homeFiles(target), vars, false))
+	check(f.reserve(homeFiles(target, mode)))
+	check(f.fill(homeFiles(target, mode), vars, false))
 	path, args, search := exe.command(expandAll(mode.Argv, vars))
 	cmd := exec.Command(path, args...)
-	cmd.Env, cmd.Dir = f.environment(target, mode, vars, search, c.Getenv), f.cwd
+	cmd.Env, cmd.Dir = f.environment(target, mode, vars, search, "", c.Getenv), f.cwd
 	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard // by a pipe that is read, as a host has it
 	measure(func() { check(cmd.Run()) })
 }

@@ -27,6 +27,7 @@ type Agent struct {
 	Help            []HelpCommand   `json:"help,omitempty"`
 	Models          []ModelsForm    `json:"models,omitempty" jsonschema:"description=How a release lists its models\\, where it has a command for that"`
 	Hosts           []HostForm      `json:"hosts,omitempty"`
+	Live            []Live          `json:"live,omitempty" jsonschema:"description=How modes run against the vendor's own servers; a mode that no entry names cannot be captured live"`
 	Holes           []Hole          `json:"holes,omitempty" jsonschema:"description=Probes that give no observation\\, and why; what the data tells by itself stands in no entry"`
 }
 

@@ -157,7 +157,7 @@ type ToolVersions struct {
 type Isolation struct {
 	Kind       string   `json:"kind" jsonschema:"enum=namespaces,enum=process-group,enum=none"`
 	Namespaces []string `json:"namespaces,omitempty" jsonschema:"uniqueItems=true"`
-	Network    string   `json:"network" jsonschema:"enum=loopback-only,enum=host"`
+	Network    string   `json:"network" jsonschema:"enum=loopback-only,enum=host,enum=allow-list"`
 	User       string   `json:"user" jsonschema:"enum=unprivileged,enum=same"`
 	// What follows is left out where it did not hold, and in records of tools that did not know it.
 	Filesystem     string    `json:"filesystem,omitempty" jsonschema:"enum=run-folders,description=run-folders: nothing else could be written to"`
@@ -166,7 +166,17 @@ type Isolation struct {
 	EgressAttempts []string  `json:"egress_attempts,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Host names that the child tried to look up; <host> stands for what is no public name\\, <npm-registry> for that of a package registry"`
 
 	Connects        string   `json:"connects,omitempty" jsonschema:"enum=listed,enum=counted,description=Whether attempts to reach bare addresses were listed; counted: the kernel's count alone told of them"`
-	EgressAddresses []string `json:"egress_addresses,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Addresses with port that the child tried to reach without a name; <address> stands for those that are not shown"`
+	EgressAddresses []string `json:"egress_addresses,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Addresses with port that the child tried to reach without a name; <metadata> stands for those of a cloud's metadata service\\, <address> for those that are not shown"`
+
+	Egress []EgressUse `json:"egress,omitempty" jsonschema:"maxItems=100,description=What left by the allow-list of a live capture"`
+}
+
+// EgressUse is what left by one entry of the allow-list of a live capture. Contents are never recorded, nor opened where they are TLS.
+type EgressUse struct {
+	To            string `json:"to" jsonschema:"minLength=4,maxLength=300,description=The entry: host:port or *.suffix:port"`
+	Connections   int    `json:"connections" jsonschema:"minimum=1"`
+	SentBytes     int64  `json:"sent_bytes" jsonschema:"minimum=0"`
+	ReceivedBytes int64  `json:"received_bytes" jsonschema:"minimum=0"`
 }
 
 // Landlock is the kernel's own lock on what a program may do.

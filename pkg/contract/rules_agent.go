@@ -82,6 +82,7 @@ var agentRules = []Rule{
 			}
 		}
 	}),
+	ruleFor(KindAgent, "agent/live", "A live run names modes of the agent, hosts by name and port, and nothing of a model server.", checkLive),
 	ruleFor(KindAgent, "agent/placeholders", "Placeholders are known where they stand.", checkPlaceholders),
 	ruleFor(KindAgent, "agent/hosts", "A host's spawn form names a mode of the agent.", func(a Agent, report reporter) {
 		for i, host := range a.Hosts {
@@ -164,6 +165,12 @@ func checkAgentRanges(a Agent, report reporter) {
 	firstWins(a.Models, func(f ModelsForm) string { return f.Releases }, "/models", report)
 	for i, file := range a.HomeFiles {
 		checkRange(pointer("home_files", i, "releases"), file.Releases, report)
+	}
+	for i, live := range a.Live {
+		checkRange(pointer("live", i, "releases"), live.Releases, report)
+		for j, file := range live.HomeFiles {
+			checkRange(pointer("live", i, "home_files", j, "releases"), file.Releases, report)
+		}
 	}
 	for i, hole := range a.Holes {
 		checkRange(pointer("holes", i, "releases"), hole.Releases, report)

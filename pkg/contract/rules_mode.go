@@ -204,6 +204,13 @@ func checkForbiddenFlags(a Agent, report reporter) {
 	for i, form := range a.Models {
 		check(Mode{}, pointer("models", i), form.Argv)
 	}
+	for i, l := range a.Live {
+		for _, id := range l.Modes {
+			if k := slices.IndexFunc(a.Modes, func(m Mode) bool { return m.ID == id }); k >= 0 {
+				check(a.Modes[k], pointer("live", i), l.Argv)
+			}
+		}
+	}
 	for i, m := range a.Modes {
 		for _, flag := range slices.Sorted(maps.Keys(m.Allow)) {
 			at := pointer("modes", i, "allow_forbidden", flag)

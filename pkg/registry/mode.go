@@ -41,6 +41,8 @@ type Mode struct {
 	OwnSandbox bool
 	// Echoes are the canaries that the CLI prints by itself.
 	Echoes []contract.Echo
+	// Live is how the mode runs against the vendor's own servers; nil in a scripted run.
+	Live *contract.Live
 	// TextEvent is what a line of a plain mode means.
 	TextEvent contract.EventName
 }

@@ -104,7 +104,7 @@ func New(c Config) (*Proxy, error) {
 // Ports are the ports of the list, sorted, each once.
 func (p *Proxy) Ports() (ports []uint16) {
 	for _, r := range p.rules {
-		ports = append(ports, r.port)
+		ports = append(ports, r.Port)
 	}
 	slices.Sort(ports)
 	return slices.Compact(ports)
@@ -113,7 +113,7 @@ func (p *Proxy) Ports() (ports []uint16) {
 // Resolve gives the address on the box's loopback that stands for an allowed name.
 func (p *Proxy) Resolve(name string) (netip.Addr, bool) {
 	host := canonical(name)
-	if !slices.ContainsFunc(p.rules, func(r *rule) bool { return r.matches(host) }) {
+	if !slices.ContainsFunc(p.rules, func(r *rule) bool { return r.Matches(host) }) {
 		return netip.Addr{}, false
 	}
 	p.mu.Lock()
@@ -134,7 +134,7 @@ func canonical(name string) string { return strings.TrimSuffix(strings.ToLower(n
 // find is the entry of the list for a host and port, which is remembered as refused where there is none.
 func (p *Proxy) find(host string, port uint16) *rule {
 	for _, r := range p.rules {
-		if r.port == port && r.matches(host) {
+		if r.Port == port && r.Matches(host) {
 			return r
 		}
 	}
@@ -178,7 +178,7 @@ func (p *Proxy) dial(r *rule, host string) (net.Conn, error) {
 	var errs []error
 	for _, addr := range addrs {
 		attempt, stop := context.WithTimeout(ctx, dialTime/2)
-		c, err := p.config.Dial(attempt, netip.AddrPortFrom(addr.Unmap(), r.port))
+		c, err := p.config.Dial(attempt, netip.AddrPortFrom(addr.Unmap(), r.Port))
 		stop()
 		if err == nil {
 			p.mu.Lock()
@@ -203,6 +203,18 @@ func (p *Proxy) track(c net.Conn) bool {
 	return true
 }
 
+// begin tracks a connection that Close waits for.
+func (p *Proxy) begin(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || len(p.conns) >= maxConns {
+		return false
+	}
+	p.conns[c] = true
+	p.wait.Add(1)
+	return true
+}
+
 func (p *Proxy) drop(c net.Conn) {
 	p.mu.Lock()
 	delete(p.conns, c)
@@ -217,14 +229,15 @@ func (p *Proxy) accept(l net.Listener, serve func(net.Conn)) {
 		if err != nil {
 			return
 		}
-		if !p.track(c) {
+		if !p.begin(c) {
 			_ = c.Close()
 			continue
 		}
-		p.wait.Go(func() {
+		go func() {
+			defer p.wait.Done()
 			defer p.drop(c)
 			serve(c)
-		})
+		}()
 	}
 }
 

@@ -8,42 +8,21 @@
 package egress
 
 import (
-	"fmt"
 	"net/netip"
-	"regexp"
-	"strconv"
-	"strings"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 // A rule is one entry of the list.
 type rule struct {
+	contract.EgressRule
 	text   string
-	host   string // of *.host the part behind the star and dot
-	any    bool   // every name below host
-	port   uint16
 	record use
 }
 
-// pattern is an entry: a host or *.host, and a port. Hosts are names with a dot, never addresses.
-var pattern = regexp.MustCompile(`^(\*\.)?((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}):([0-9]{1,5})$`)
-
 func parseRule(text string) (*rule, error) {
-	m := pattern.FindStringSubmatch(text)
-	if m == nil {
-		return nil, fmt.Errorf("%q is no entry of an egress list: write host.example:443 or *.host.example:443", text)
-	}
-	port, err := strconv.ParseUint(m[3], 10, 16)
-	if err != nil || port == 0 || port == 53 {
-		return nil, fmt.Errorf("%q: this port cannot be allowed", text)
-	}
-	return &rule{text: text, host: m[2], any: m[1] != "", port: uint16(port)}, nil
-}
-
-func (r *rule) matches(host string) bool {
-	if r.any {
-		return strings.HasSuffix(host, "."+r.host) && host[0] != '*' && pattern.MatchString(host+":1")
-	}
-	return host == r.host
+	r, err := contract.ParseEgressRule(text)
+	return &rule{EgressRule: r, text: text}, err
 }
 
 // notPublic are the ranges of special addresses beyond those that package netip knows.

@@ -183,7 +183,7 @@ func (p *Proxy) secure(c net.Conn, from io.Reader, r *rule, host string, connect
 		return
 	}
 	if name = canonical(name); name != host {
-		p.refuse(name, r.port)
+		p.refuse(name, r.Port)
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})

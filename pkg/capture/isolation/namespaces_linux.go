@@ -82,9 +82,8 @@ func open(ctx context.Context, o Options) (*Box, error) {
 		}
 		refusals = append(refusals, err)
 	}
-	return nil, fmt.Errorf("%w: either allow unprivileged user namespaces (sysctl user.max_user_namespaces above 0 and, "+
-		"where they exist, kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0) "+
-		"or run without isolation (--no-isolation)", errors.Join(refusals...))
+	return nil, fmt.Errorf("%w: allow unprivileged user namespaces (sysctl user.max_user_namespaces above 0 and, "+
+		"where they exist, kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0)", errors.Join(refusals...))
 }
 
 // namespaces is the parent's side of a box with an init.
