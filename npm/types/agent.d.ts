@@ -1,5 +1,5 @@
 // Generated from registry/schemas/agent.schema.json; do not edit.
-// schema-sha256: 344d650ed9a32dc4c9023de1514faa1d302e7788891ddfc559cd179b66b8eb5d
+// schema-sha256: 055b6657b1dc1c3041abbf2510c55823a9b623d5875f479a3d47c20762966472
 
 /**
  * AgentID names an agent: the file registry/agents/<id>.json.
@@ -381,20 +381,28 @@ export interface MCPForm {
   home_files?: HomeFile[]
 }
 /**
- * ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found. A CLI that prints no id can be asked for its latest session: argv then has no {session}.
+ * ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found. A CLI that prints no id can be asked for its latest session: argv then has no {session}. In an RPC mode without argv the host names the session in a frame.
  */
 export interface ResumeForm {
   releases?: string
   /**
-   * In place of the mode's; {session} is the id
+   * In place of the mode's; {session} is the id. Left out in an RPC mode whose host names the session in a frame
    *
    * @minItems 1
    */
-  argv: [string, ...string[]]
+  argv?: [string, ...string[]]
   /**
    * Path of the id in the frames of the earlier run; the first frame that has it counts
    */
   session?: string
+  /**
+   * In place of session: where the earlier run leaves the one file that is its session, with * for a part of a name. The file's path is the id
+   */
+  session_file?: string
+  /**
+   * The CLI begins anew all the same, and why that is recorded: a run of this form counts where the model is not told what was said before
+   */
+  forgets?: string
 }
 /**
  * ImageForm is how a run of a mode is given the image of a probe, for a range of releases. {image} is the image's name in the workspace, {image_base64} its content, {image_type} its media type. Hosts of RPC modes need no form: their frames have a place for it.

@@ -1,5 +1,5 @@
 // Generated from registry/schemas/client.schema.json; do not edit.
-// schema-sha256: 90296e86d1a7a424d2a81f4c3a4811ed963f83dc0e367f2fe760904112952b66
+// schema-sha256: fbccef5cdf5042f079c6dd62647e986b32fb234ab80b7b60433c0f97ab0cf7c6
 
 /**
  * ClientID names a client profile: the file registry/clients/<id>.json.
@@ -80,6 +80,10 @@ export interface ACPClient {
    */
   permission: [PermitRule, ...PermitRule[]]
   unknown_requests: UnknownRequest
+  /**
+   * The host continues a session by session/load, with the folder and servers of a new one
+   */
+  loads_sessions?: boolean
   cancel: CancelForm
 }
 /**

@@ -309,7 +309,9 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 	case mode.ID == contract.ModeHelp:
 		r.driven, r.help, err = c.driveHelp(ctx, folder, t, mode, exe)
 	case t.Probe.Conditions().Resume:
-		r.argv = t.Probe.Argv(mode.Resume.Argv, mode.Trust)
+		if len(mode.Resume.Argv) > 0 {
+			r.argv = t.Probe.Argv(mode.Resume.Argv, mode.Trust)
+		}
 		r.driven, err = c.driveResumed(ctx, folder, t, mode, exe)
 	default:
 		r.driven, err = c.drive(ctx, folder, t, mode, exe)

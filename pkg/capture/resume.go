@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/modelserver"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/transcript"
 )
@@ -22,20 +24,48 @@ func (c *Capturer) driveResumed(ctx context.Context, f *folder, t Target, mode r
 	if err != nil {
 		return nil, err
 	}
-	if first.exit != contract.ExitSuccess {
+	switch {
+	case !first.endedWell(mode.Family):
 		err = fmt.Errorf("the run whose session should be continued ended with %s", first.exit)
-	} else if mode.Resume.Session != "" {
+	case mode.Resume.File != "":
+		f.session, err = sessionFile(expand(mode.Resume.File, map[string]string{"home": f.home, "cwd": f.cwd}))
+	case mode.Resume.Session != "":
 		f.session, err = sessionOf(first.raw, mode.Resume.Session)
 	}
 	if err = errors.Join(err, first.raw.Close()); err != nil {
 		return nil, err
 	}
-	mode.Argv = t.Probe.Argv(mode.Resume.Argv, mode.Trust)
+	if len(mode.Resume.Argv) > 0 {
+		mode.Argv = t.Probe.Argv(mode.Resume.Argv, mode.Trust)
+	}
 	second, err := c.drive(ctx, f, t, mode, exe)
-	if err != nil || second.exit != contract.ExitSuccess || recalls(second.report, t.Probe.Script) {
+	if err != nil || !second.endedWell(mode.Family) || recalls(second.report, t.Probe.Script) == (mode.Resume.Forgets == "") {
 		return second, err
 	}
-	return nil, errors.Join(errors.New("the second run did not tell the model what was said in the first one: it began a session of its own; correct resume in the mode"), second.raw.Close())
+	if mode.Resume.Forgets == "" {
+		err = errors.New("the second run did not tell the model what was said in the first one: it began a session of its own; correct resume in the mode")
+	} else {
+		err = errors.New("the second run told the model what was said in the first one, which resume in the mode denies: remove forgets")
+	}
+	return nil, errors.Join(err, second.raw.Close())
+}
+
+// endedWell reports whether a run came to its end. A peer that stays after its turn is ended by its host.
+func (d *driven) endedWell(family contract.Family) bool {
+	return d.exit == contract.ExitSuccess || family.IsRPC() && d.stop == protocol.StopLingers
+}
+
+// sessionFile finds the one file that matches. Hosts look for the file that a run has changed, and take none where
+// several did.
+func sessionFile(pattern string) (string, error) {
+	files, err := filepath.Glob(pattern)
+	if err == nil && len(files) != 1 {
+		err = fmt.Errorf("the first run left %d session files: correct session_file in the mode's resume", len(files))
+	}
+	if err != nil {
+		return "", err
+	}
+	return files[0], nil
 }
 
 // recalls reports whether a request of the run holds what the script said in the run before. The CLI's word alone does
@@ -64,6 +94,9 @@ func sessionOf(raw *transcript.Raw, path string) (string, error) {
 	err := raw.Each(func(e transcript.Entry) error {
 		if e.Stream == contract.Stdout {
 			stdout.Write(e.Data)
+			if e.Frame != nil {
+				stdout.Write(append(bytes.Clone(e.Frame), '\n'))
+			}
 		}
 		return nil
 	})

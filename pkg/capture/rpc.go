@@ -32,6 +32,9 @@ func (c *Capturer) host(t Target, mode registry.Mode, vars map[string]string) (p
 		return nil, err
 	}
 	turn := protocol.Turn{Prompt: vars["prompt"], Cwd: vars["cwd"], Authenticate: mode.Authenticate}
+	if mode.Resume != nil && len(mode.Resume.Argv) == 0 {
+		turn.Parent = vars["session"]
+	}
 	if mode.SelectModel {
 		turn.Model = vars["model"]
 	}

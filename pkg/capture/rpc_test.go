@@ -24,6 +24,7 @@ import (
 // the turn is what its prompt says.
 func fakePeer(baseURL string) {
 	in := bufio.NewScanner(os.Stdin)
+	note, said := os.Getenv("HOME")+"/session.jsonl", ""
 	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	for in.Scan() {
 		var f struct {
@@ -31,6 +32,7 @@ func fakePeer(baseURL string) {
 			Method string `json:"method"`
 			Params struct {
 				Cwd    string `json:"cwd"`
+				ID     string `json:"sessionId"`
 				Prompt []struct {
 					Text string `json:"text"`
 					URI  string `json:"uri"`
@@ -45,8 +47,14 @@ func fakePeer(baseURL string) {
 			say(`{"jsonrpc":"2.0","id":%d,"result":{"protocolVersion":1,"agentInfo":{"name":"fake","version":"1.2.3"}}}`, f.ID)
 		case "session/new":
 			say(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"s-%d"}}`, f.ID, os.Getpid())
+		case "session/load":
+			if data, err := os.ReadFile(note); err == nil && f.Params.ID == string(data) {
+				said = "Hello."
+			}
+			say(`{"jsonrpc":"2.0","id":%d,"result":{}}`, f.ID)
 		case "session/prompt":
-			peerTurn(baseURL, f.Params.Prompt[0].Text, say)
+			_ = os.WriteFile(note, []byte(f.Params.ID), 0o600)
+			peerTurn(baseURL, f.Params.Prompt[0].Text, said, say)
 			if len(f.Params.Prompt) > 1 {
 				if data, err := os.ReadFile(f.Params.Prompt[1].URI); err != nil || string(data) != "hello" {
 					os.Exit(4)
@@ -60,8 +68,8 @@ func fakePeer(baseURL string) {
 	}
 }
 
-func peerTurn(baseURL, prompt string, say func(string, ...any)) {
-	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":[],"tools":[{"type":"function","name":"look"}]}`)
+func peerTurn(baseURL, prompt, said string, say func(string, ...any)) {
+	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":[{"said":"` + said + `"}],"tools":[{"type":"function","name":"look"}]}`)
 	if resp, err := http.Post(baseURL+"/v1/responses", "application/json", body); err == nil {
 		_ = resp.Body.Close()
 	}
@@ -133,6 +141,32 @@ func TestCaptureRPCPeerStays(t *testing.T) {
 	}
 	if got.Shape.Shape.Exit != contract.ExitSignal || len(got.Shape.Violations) > 0 {
 		t.Errorf("exit %s, violations %v", got.Shape.Shape.Exit, got.Shape.Violations)
+	}
+}
+
+// The session of the first run is loaded by the second, and whether the CLI then tells the model what was said must be
+// as the mode says.
+func TestCaptureRPCResumed(t *testing.T) {
+	c, target := peerTarget(t, "talk")
+	target.Probe.Expected.Run = &contract.RunConditions{Resume: true}
+	target.Agent.Modes[0].Resume = []contract.ResumeForm{{Session: "$.result.sessionId"}}
+	if _, err := c.Capture(context.Background(), target); err != nil {
+		t.Fatal(err)
+	}
+	if text := fixtureOf(t, c); !strings.Contains(text, `"method":"session/load"`) || strings.Contains(text, `"session/new"`) {
+		t.Error(text)
+	}
+	target.Agent.Modes[0].Resume[0].Forgets = "it does not"
+	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "remove forgets") {
+		t.Errorf("a session that is not forgotten: %v", err)
+	}
+	target.Agent.Modes[0].Resume[0] = contract.ResumeForm{File: "{home}/session.jsonl", Forgets: "a path is no id"}
+	if _, err := c.Capture(context.Background(), target); err != nil {
+		t.Errorf("a session that is forgotten: %v", err)
+	}
+	target.Agent.Modes[0].Resume[0] = contract.ResumeForm{File: "{home}/none-*.jsonl"}
+	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "left 0 session files") {
+		t.Errorf("no session file: %v", err)
 	}
 }
 

@@ -230,11 +230,14 @@ type MCPForm struct {
 }
 
 // ResumeForm is argv of a run that continues a session, for a range of releases, and where the session's id is found. A
-// CLI that prints no id can be asked for its latest session: argv then has no {session}.
+// CLI that prints no id can be asked for its latest session: argv then has no {session}. In an RPC mode without
+// argv the host names the session in a frame.
 type ResumeForm struct {
 	Releases string   `json:"releases,omitempty"`
-	Argv     []string `json:"argv" jsonschema:"minItems=1,description=In place of the mode's; {session} is the id"`
+	Argv     []string `json:"argv,omitempty" jsonschema:"minItems=1,description=In place of the mode's; {session} is the id. Left out in an RPC mode whose host names the session in a frame"`
 	Session  string   `json:"session,omitempty" jsonschema:"pattern=^\\$(\\.[A-Za-z0-9_]+)+$,description=Path of the id in the frames of the earlier run; the first frame that has it counts"`
+	File     string   `json:"session_file,omitempty" jsonschema:"pattern=^\\{(home|cwd)\\}/[A-Za-z0-9_./*-]+$,description=In place of session: where the earlier run leaves the one file that is its session\\, with * for a part of a name. The file's path is the id"`
+	Forgets  string   `json:"forgets,omitempty" jsonschema:"maxLength=300,description=The CLI begins anew all the same\\, and why that is recorded: a run of this form counts where the model is not told what was said before"`
 }
 
 // Tool is a tool that the CLI may offer to the model, with the arguments that a script's intent needs.

@@ -39,7 +39,9 @@ type ACPClient struct {
 	ModelErrors     []int          `json:"model_errors,omitempty" jsonschema:"uniqueItems=true,description=Error codes of a model selection after which the host goes on with the agent's own model"`
 	Permission      []PermitRule   `json:"permission" jsonschema:"minItems=1,description=The option that the host takes when it allows: the first rule that an option fits"`
 	UnknownRequests UnknownRequest `json:"unknown_requests"`
-	Cancel          CancelForm     `json:"cancel"`
+	// Loads says that the host continues a session by session/load, with the same folder and servers as for a new one.
+	Loads  bool       `json:"loads_sessions,omitempty" jsonschema:"description=The host continues a session by session/load\\, with the folder and servers of a new one"`
+	Cancel CancelForm `json:"cancel"`
 }
 
 // ClientInfo is how the host introduces itself.

@@ -64,10 +64,18 @@ var modeRules = []Rule{
 		for i, m := range a.Modes {
 			for j, form := range m.Resume {
 				named := slices.ContainsFunc(form.Argv, func(arg string) bool { return strings.Contains(arg, "{session}") })
+				found := form.Session != "" || form.File != ""
 				switch {
-				case form.Session != "" && !named:
+				case form.Session != "" && form.File != "":
+					report(pointer("modes", i, "resume", j, "session_file"), "the session is found in two places", "give session or session_file")
+				case m.StdinMode == StdinRPC && !found:
+					report(pointer("modes", i, "resume", j, "session"), "nothing says which session the host asks for", "give the path at which the CLI names it, or its file")
+				case m.StdinMode == StdinRPC && len(form.Argv) == 0:
+				case len(form.Argv) == 0:
+					report(pointer("modes", i, "resume", j, "argv"), "nothing says how the run is started", "write the arguments")
+				case found && !named:
 					report(pointer("modes", i, "resume", j, "argv"), "the id of the session has no place", "add an argument with {session}")
-				case form.Session == "" && named:
+				case !found && named:
 					report(pointer("modes", i, "resume", j, "session"), "nothing says where the id of the session is found", "give the path at which the CLI prints it")
 				}
 			}

@@ -152,7 +152,13 @@ func (s *state) conform(f *shapeFile, rec *registry.Record, mode registry.Mode, 
 	if err != nil {
 		return nil //nolint:nilerr // a mode without a client is a finding of its own
 	}
-	host, err := replay.Host(s.catalog.Agents[o.Agent], o.CLIVersion, mode, s.catalog.Probes[o.Probe], profile)
+	probe, parent := s.catalog.Probes[o.Probe], ""
+	if probe.Conditions().Resume {
+		if parent, err = replay.Parent(sanitized); err != nil {
+			return err
+		}
+	}
+	host, err := replay.Host(s.catalog.Agents[o.Agent], o.CLIVersion, mode, probe, profile, parent)
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,11 @@ type initializeParams struct {
 	Info            contract.ClientInfo `json:"clientInfo"`
 }
 
+type loadSessionParams struct {
+	Session string `json:"sessionId"`
+	newSessionParams
+}
+
 type newSessionParams struct {
 	Cwd        string          `json:"cwd"`
 	MCPServers []sessionServer `json:"mcpServers"`
@@ -140,7 +145,12 @@ func (c *acpClient) next() {
 				return
 			}
 		case contract.StepSession:
-			c.request(step, "session/new", newSessionParams{c.turn.Cwd, c.servers()})
+			place := newSessionParams{c.turn.Cwd, c.servers()}
+			if c.session = c.turn.Parent; c.session != "" {
+				c.request(step, "session/load", loadSessionParams{c.session, place})
+			} else {
+				c.request(step, "session/new", place)
+			}
 			return
 		case contract.StepModel:
 			if c.turn.Model != "" {

@@ -13,7 +13,7 @@ type Turn struct {
 	Prompt, Cwd string
 	// Model is selected in the session, Authenticate the method that the host picks; empty where it does neither.
 	Model, Authenticate string
-	// Parent is the session that the turn continues: Pi's session file. Empty for a new one.
+	// Parent is the session that the turn continues: its id, or Pi's session file. Empty for a new one.
 	Parent string
 	Host   contract.HostPolicy
 }
@@ -44,8 +44,8 @@ func NewClient(family contract.Family, profile contract.Client, turn Turn) (Clie
 	if family == contract.FamilyPiRPC {
 		return &commandClient{profile: *profile.Commands, turn: turn, id: profile.Commands.FirstID}, nil
 	}
-	if turn.Parent != "" {
-		return nil, fmt.Errorf("family %s: no profile continues sessions yet: leave the parent session out", family)
+	if turn.Parent != "" && !profile.ACP.Loads {
+		return nil, fmt.Errorf("client profile %s does not continue sessions: say loads_sessions in registry/clients/%s.json", profile.ID, profile.ID)
 	}
 	return &acpClient{profile: *profile.ACP, turn: turn, waiting: map[string]contract.ACPStep{}}, nil
 }

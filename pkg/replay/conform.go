@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -24,8 +25,9 @@ func (e *ClientError) Error() string {
 }
 
 // Host is the host's side of a recorded turn, with the placeholders of a sanitized transcript for what a run decides.
-func Host(a contract.Agent, version contract.CLIVersion, mode registry.Mode, p contract.Probe, profile contract.Client) (protocol.Client, error) {
-	turn := protocol.Turn{Prompt: p.Sent(), Cwd: "<cwd>", Authenticate: mode.Authenticate}
+// parent is the session that the turn continued, as Parent finds it.
+func Host(a contract.Agent, version contract.CLIVersion, mode registry.Mode, p contract.Probe, profile contract.Client, parent string) (protocol.Client, error) {
+	turn := protocol.Turn{Prompt: p.Sent(), Cwd: "<cwd>", Authenticate: mode.Authenticate, Parent: parent}
 	if api, ok := registry.ModelAPI(a, version); ok && mode.SelectModel {
 		turn.Model = api.Model
 	}
@@ -33,6 +35,28 @@ func Host(a contract.Agent, version contract.CLIVersion, mode registry.Mode, p c
 		turn.Host = *p.Host
 	}
 	return protocol.NewClient(mode.Family, profile, turn)
+}
+
+// Parent finds the session that a recorded turn continued: an input of the run, which only the host's frames tell.
+func Parent(s *redact.Sanitized) (string, error) {
+	parent := ""
+	err := s.Each(func(e transcript.Entry) error {
+		var f struct {
+			Method string `json:"method"`
+			Params struct {
+				Session string `json:"sessionId"`
+			} `json:"params"`
+			Parent string `json:"parentSession"`
+		}
+		if e.Frame == nil || e.Dir != contract.ServerToCLI || parent != "" || json.Unmarshal(e.Frame, &f) != nil {
+			return nil
+		}
+		if parent = f.Parent; f.Method == "session/load" {
+			parent = f.Params.Session
+		}
+		return nil
+	})
+	return parent, err
 }
 
 // Conform plays the CLI's frames of an RPC transcript to a host and compares what the host says with what it said in the

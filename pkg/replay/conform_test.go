@@ -75,7 +75,7 @@ func TestConform(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := readTalk(t, strings.Replace(talk, tt.old, tt.new, 1))
-			host, err := Host(contract.Agent{}, "1.0.0", registry.Mode{Family: contract.FamilyPiRPC}, contract.Probe{Prompt: "Say hi.\n"}, profile)
+			host, err := Host(contract.Agent{}, "1.0.0", registry.Mode{Family: contract.FamilyPiRPC}, contract.Probe{Prompt: "Say hi.\n"}, profile, "")
 			if err != nil {
 				t.Fatal(err)
 			}
