@@ -45,7 +45,7 @@ func NewClient(family contract.Family, profile contract.Client, turn Turn) (Clie
 		return &commandClient{profile: *profile.Commands, turn: turn, id: profile.Commands.FirstID}, nil
 	}
 	if turn.Parent != "" && !profile.ACP.Loads {
-		return nil, fmt.Errorf("client profile %s does not continue sessions: say loads_sessions in registry/clients/%s.json", profile.ID, profile.ID)
+		return nil, fmt.Errorf("client profile %s does not go on with sessions: say loads_sessions in registry/clients/%s.json", profile.ID, profile.ID)
 	}
 	return &acpClient{profile: *profile.ACP, turn: turn, waiting: map[string]contract.ACPStep{}}, nil
 }
