@@ -87,7 +87,7 @@ func TestMCPServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := fixtureOf(t, c); !strings.Contains(text, `\"answered\":true`) {
+		if text := fixtureOf(t, c); !strings.Contains(text, `\"answered\":true,\"tool\":\"lookup\"`) {
 			t.Errorf("isolated %t: %s", isolated, text)
 		}
 		if diff := cmp.Diff([]string{"fake-exec", "{base_url}", "{prompt}", "--trust", "--mcp"}, got.Observation.Command.ArgvTemplate); diff != "" {

@@ -91,7 +91,7 @@ func fakeAgent(verb string, args []string) {
 			!strings.HasPrefix(string(note), "{"), slices.Contains(args, "--extra"), slices.Contains(args, "--trust"))
 		talk(baseURL)
 	case "use mcp":
-		fmt.Printf(`{"type":"text","text":"Hello.","answered":%t}`+"\n", strings.Contains(askMCP(), mcpserver.Answer))
+		fmt.Printf(`{"type":"text","text":"Hello.","answered":%t,"tool":"lookup"}`+"\n", strings.Contains(askMCP(), mcpserver.Answer))
 		talk(baseURL)
 	case "again":
 		var said []string

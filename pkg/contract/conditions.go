@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// The MCP server that a probe hands to a CLI: its name, by which agent files configure it, and its one tool.
+const (
+	MCPServerName = "contracts"
+	MCPServerTool = "lookup"
+)
+
 // RunConditions are what a probe changes about a run of a mode.
 type RunConditions struct {
 	PromptRepeat int       `json:"prompt_repeat,omitempty" jsonschema:"minimum=2,maximum=10000,description=How often prompt.md is repeated to make the prompt"`

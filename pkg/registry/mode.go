@@ -304,6 +304,9 @@ func (c *Catalog) Policy(a contract.Agent, m Mode, version contract.CLIVersion, 
 	p := redact.Policy{Family: m.Family, Transport: m.Transport, Dialect: m.Dialect}
 	for _, probe := range probes {
 		p.Literals = append(p.Literals, redact.LiteralsOf(probe)...)
+		if probe.Conditions().MCPServer { // a CLI that knows namespaces prints the two apart
+			p.Vocabulary = append(p.Vocabulary, contract.MCPServerName, contract.MCPServerTool)
+		}
 		if text := m.PromptOf(probe); text != probe.Sent() {
 			p.Literals = append(p.Literals, text)
 		}

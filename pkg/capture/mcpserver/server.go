@@ -9,13 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 )
 
 const (
 	// Name is the file name by which the program is the server.
 	Name = "contracts-mcp-server"
 	// Tool is its one tool; it takes a text named key.
-	Tool = "lookup"
+	Tool = contract.MCPServerTool
 	// Answer is the text of the tool's result.
 	Answer = "The value is 42."
 	// maxLine bounds one message of a CLI.
@@ -82,7 +84,7 @@ func answer(req request) response {
 	switch req.Method {
 	case "initialize":
 		// Any version that a client asks for will do: what is used of it has not changed since the first.
-		a.Result = object{"protocolVersion": req.Params.ProtocolVersion, "capabilities": object{"tools": object{}}, "serverInfo": object{"name": "contracts", "version": "1.0.0"}}
+		a.Result = object{"protocolVersion": req.Params.ProtocolVersion, "capabilities": object{"tools": object{}}, "serverInfo": object{"name": contract.MCPServerName, "version": "1.0.0"}}
 	case "ping":
 		a.Result = object{}
 	case "tools/list":
