@@ -86,8 +86,9 @@ func (s *Stream) Drive(ctx context.Context, p Pipes) (Stop, error) {
 		s.Rec.Record(transcript.Entry{Dir: contract.ServerToCLI, Stream: contract.Stdin, AtMs: d.ms(), Ref: "prompt"})
 	}
 	var readers sync.WaitGroup
-	readers.Go(func() { d.copy(p.Stdout, contract.Stdout) })
-	readers.Go(func() { d.copy(p.Stderr, contract.Stderr) })
+	stdout, stderr := d.pipes(p)
+	readers.Go(func() { d.copy(stdout, contract.Stdout) })
+	readers.Go(func() { d.copy(stderr, contract.Stderr) })
 	// The prompt is written beside the readers: a child that never reads must not block the limits.
 	go d.write()
 	go func() {
@@ -110,6 +111,23 @@ type drive struct {
 	last    atomic.Int64 // offset of the last output, in nanoseconds; 0 before the first
 	closed  atomic.Int64 // offset of the close of standard input of an RPC family
 	ended   atomic.Bool
+	held    []*heldPipe
+	cut     atomic.Bool // a pipe was left while something held it
+}
+
+// pipes are the output streams, as streams that can be left.
+func (d *drive) pipes(p Pipes) (stdout, stderr io.Reader) {
+	d.held = []*heldPipe{{Reader: p.Stdout, cut: &d.cut}, {Reader: p.Stderr, cut: &d.cut}}
+	return d.held[0], d.held[1]
+}
+
+// leave ends the readers with what the pipes hold; false where that cannot be done.
+func (d *drive) leave() bool {
+	all := true
+	for _, p := range d.held {
+		all = p.leave() && all
+	}
+	return all
 }
 
 func (d *drive) ms() int64 { return time.Since(d.Start).Milliseconds() }
@@ -164,16 +182,22 @@ func (d *drive) turnLine(line []byte) error {
 	return err
 }
 
+// lastCall is how long readers may take for what a pipe holds; they are only kept from it by other work.
+const lastCall = 20 * time.Second
+
 func (d *drive) wait(ctx context.Context) Stop {
 	defer d.closeStdin()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	exited := d.Exited
-	gone := false
+	gone, left := false, false
 	var drained <-chan time.Time
 	for {
 		select {
 		case reason := <-d.stopped:
+			if reason == StopEOF && d.cut.Load() {
+				return StopHeld
+			}
 			return reason
 		case <-exited:
 			exited, gone = nil, true
@@ -181,7 +205,11 @@ func (d *drive) wait(ctx context.Context) Stop {
 				drained = time.After(d.Limits.Drain)
 			}
 		case <-drained:
-			return d.unless(StopHeld)
+			if left || !d.leave() {
+				return d.unless(StopHeld)
+			}
+			// On a busy machine a reader may have slept all the time: what was printed before the end is in the pipes.
+			left, drained = true, time.After(lastCall)
 		case <-ctx.Done():
 			return d.unless(StopCancelled)
 		case <-tick.C:

@@ -43,8 +43,9 @@ func (r *RPC) Drive(ctx context.Context, p Pipes) (Stop, error) {
 	}
 	d.converse(r.Client.Start)
 	var readers sync.WaitGroup
-	readers.Go(func() { d.receive(p.Stdout) })
-	readers.Go(func() { d.copy(p.Stderr, contract.Stderr) })
+	stdout, stderr := d.pipes(p)
+	readers.Go(func() { d.receive(stdout) })
+	readers.Go(func() { d.copy(stderr, contract.Stderr) })
 	// Frames are written beside the reader: a child that writes before it reads must not block either side.
 	over := make(chan struct{})
 	defer close(over)
