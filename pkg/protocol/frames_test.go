@@ -304,3 +304,44 @@ func TestAmbientPaths(t *testing.T) {
 		}
 	}
 }
+
+// A line at the bound is a line; one byte more is an error, in whatever pieces it comes, and nothing more is kept.
+func TestLineBound(t *testing.T) {
+	if MaxLine != 64<<20 {
+		t.Errorf("the bound is %d", MaxLine)
+	}
+	defer func(n int) { maxLine = n }(maxLine)
+	maxLine = 100_000
+	for _, whole := range []bool{false, true} {
+		for _, piece := range []int{1000, 4096, 99_999, maxLine} {
+			feed := func(size int) (lines, longest int, err error) {
+				l := Lines{Whole: whole}
+				each := func(line []byte) error {
+					lines, longest = lines+1, max(longest, len(line))
+					return nil
+				}
+				for left := size; left > 0 && err == nil; left -= piece {
+					text := bytes.Repeat([]byte("x"), min(piece, left))
+					if left <= piece {
+						text[len(text)-1] = '\n'
+					}
+					err = l.Feed(text, each)
+				}
+				if len(l.partial) > maxLine {
+					t.Errorf("%d bytes are kept", len(l.partial))
+				}
+				if err == nil {
+					err = l.Flush(each)
+				}
+				return lines, longest, err
+			}
+			if lines, longest, err := feed(maxLine); lines != 1 || longest != maxLine || err != nil {
+				t.Errorf("whole %t, pieces of %d, at the bound: %d lines, the longest of %d bytes, %v", whole, piece, lines, longest, err)
+			}
+			var tooLong *LineTooLongError
+			if lines, _, err := feed(maxLine + 1); lines != 0 || !errors.As(err, &tooLong) {
+				t.Errorf("whole %t, pieces of %d, beyond: %d lines, %v", whole, piece, lines, err)
+			}
+		}
+	}
+}
