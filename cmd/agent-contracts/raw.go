@@ -10,6 +10,7 @@ import (
 type rawCmd struct {
 	Open  rawOpenCmd  `cmd:"" help:"Decrypt a raw bundle into a file that only you can read, for an audit."`
 	Check rawCheckCmd `cmd:"" help:"Prove that an observation came from a raw bundle."`
+	Alert rawAlertCmd `cmd:"" help:"Tell a private chat of the runs that redaction stopped."`
 }
 
 // identity is the flag that names a maintainer's private keys.
@@ -72,4 +73,28 @@ func agrees(ok bool) string {
 		return "agrees"
 	}
 	return "is not proven"
+}
+
+type rawAlertCmd struct {
+	Dir string `arg:"" help:"Folder with failure records, *.redaction-failed.json, at any depth." type:"existingdir"`
+}
+
+func (c *rawAlertCmd) Help() string {
+	return `The address of the chat is in AGENT_CONTRACTS_ALERT_WEBHOOK. A card names rule and place, never a value.
+
+Example:
+  agent-contracts raw alert out/private`
+}
+
+func (c *rawAlertCmd) Run(ctx context.Context, a *app) (err error) {
+	s, err := a.open("")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	n, err := s.Alert(ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	return a.print(map[string]int{"alerts": n}, func() { a.printf("%d alerts sent\n", n) })
 }

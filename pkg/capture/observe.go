@@ -107,6 +107,9 @@ type FailureRecord struct {
 	Bundle string `json:"raw_bundle,omitempty"`
 }
 
+// FailureSuffix ends the names of failure records.
+const FailureSuffix = ".redaction-failed.json"
+
 // private writes the failure record of a run that redaction stopped.
 func (c *Capturer) private(r *run, err error) error {
 	var failure *redact.Failure
@@ -126,7 +129,7 @@ func (c *Capturer) private(r *run, err error) error {
 	if merr != nil {
 		return errors.Join(err, merr)
 	}
-	name := fmt.Sprintf("%s.%s.%s.%s.redaction-failed.json", contract.At(r.at).PathStem(), r.target.Agent.ID, r.target.Version, r.target.Probe.ID)
+	name := fmt.Sprintf("%s.%s.%s.%s%s", contract.At(r.at).PathStem(), r.target.Agent.ID, r.target.Version, r.target.Probe.ID, FailureSuffix)
 	return errors.Join(err, registry.WriteFile(filepath.Join(c.Out, "private", name), append(data, '\n')))
 }
 
