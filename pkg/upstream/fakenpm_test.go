@@ -38,6 +38,7 @@ type fakePackage struct {
 type fakeVersion struct {
 	Integrity  string
 	Deprecated string            `json:",omitempty"`
+	Depends    map[string]string `json:",omitempty"`
 	Optional   map[string]string `json:",omitempty"`
 	OS, CPU    string            `json:",omitempty"`
 	Nested     map[string]string `json:",omitempty"` // folder under node_modules → integrity of a further package; "bundled" for one without
@@ -198,6 +199,9 @@ func (w *fakeWorld) view(args []string) int {
 		if release.Deprecated != "" {
 			fields["deprecated"] = release.Deprecated
 		}
+		if release.Depends != nil {
+			fields["dependencies"] = release.Depends
+		}
 		if release.Optional != nil {
 			fields["optionalDependencies"] = release.Optional
 		}
@@ -273,6 +277,12 @@ func (w *fakeWorld) install(args []string) int {
 		lock["node_modules/"+folder] = entry
 	}
 	put(name, name, version, release)
+	optional := maps.Clone(release.Optional)
+	for folder, version := range release.Depends {
+		dep := w.Packages[folder].Versions[version]
+		put(folder, folder, version, dep)
+		optional = dep.Optional
+	}
 	for folder, sum := range release.Nested {
 		lock["node_modules/"+folder] = lockEntry{Version: "1.0.0", Integrity: strings.TrimPrefix(sum, "bundled"), InBundle: sum == "bundled"}
 	}
@@ -282,7 +292,7 @@ func (w *fakeWorld) install(args []string) int {
 		}
 		return 1
 	}
-	for folder, declared := range release.Optional {
+	for folder, declared := range optional {
 		name, version := folder, declared
 		if alias, ok := strings.CutPrefix(declared, "npm:"); ok {
 			name, version = splitSpec(alias)

@@ -180,6 +180,21 @@ func TestInstallErrors(t *testing.T) {
 			want: prefix + "demo 2.0.0 on linux-x64: the release does not depend on @demo/cli-linux-x64: correct install in registry/agents/demo.json",
 		},
 		{
+			name: "release depends on other versions alone", as: new(*LayoutError),
+			change: func(w *fakeWorld, _ *contract.Agent) {
+				behind(w, "1.0.0")
+			},
+			want: prefix + "demo 2.0.0 on linux-x64: the release does not depend on @demo/cli-linux-x64: correct install in registry/agents/demo.json",
+		},
+		{
+			name: "platform package of another package was left out", as: new(*SkippedPackageError),
+			change: func(w *fakeWorld, _ *contract.Agent) {
+				behind(w, "2.0.0")
+				w.Skip = true
+			},
+			want: prefix + "npm left out @demo/cli@2.0.0-linux-x64, which holds the executable for linux-x64: try again, and check that npm is version 10 or newer and that its settings before and min-release-age allow the package",
+		},
+		{
 			name: "no layout", as: new(*LayoutError),
 			change: func(_ *fakeWorld, a *contract.Agent) { a.Install = a.Install[:1] },
 			want:   "demo 2.0.0 on linux-x64: no layout has this version: correct install in registry/agents/demo.json",
@@ -263,6 +278,28 @@ func TestInstallForAnotherPlatform(t *testing.T) {
 		if want := "@demo/cli@2.0.0-" + string(platform); got.Resolved.PlatformPackage != want {
 			t.Errorf("platform package %s, want %s", got.Resolved.PlatformPackage, want)
 		}
+	}
+}
+
+// behind makes 2.0.0 a package that only depends on another one, which has the platform packages.
+func behind(w *fakeWorld, version string) {
+	release := w.Packages["@demo/cli"].Versions["2.0.0"]
+	w.Packages["@demo/real"] = fakePackage{Versions: map[string]fakeVersion{
+		version: {Integrity: "sha512-AA==", Optional: release.Optional},
+	}}
+	release.Optional, release.Depends = nil, map[string]string{"@demo/real": version}
+	w.Packages["@demo/cli"].Versions["2.0.0"] = release
+}
+
+func TestInstallOfPackageBehindAnother(t *testing.T) {
+	world := fixtureWorld()
+	behind(world, "2.0.0")
+	got, err := newFake(t, world).Install(t.Context(), fixtureAgent(), "2.0.0", "linux-x64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "@demo/cli@2.0.0-linux-x64"; got.Resolved.PlatformPackage != want || got.Resolved.Package != "@demo/cli@2.0.0" {
+		t.Errorf("resolved %+v, want platform package %s", got.Resolved, want)
 	}
 }
 

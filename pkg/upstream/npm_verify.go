@@ -130,9 +130,9 @@ func confirmManifest(dir string, want wanted) error {
 // that npm gave up on. It returns the package's name@version and integrity.
 func (n *NPM) confirmPlatform(ctx context.Context, dir string, agent contract.Agent, want wanted,
 	lock map[string]lockEntry, meta *metadata) (string, string, error) {
-	declared, ok := meta.Optional[want.folder]
-	if !ok {
-		declared, ok = meta.Dependencies[want.folder]
+	declared, ok, err := n.declaration(ctx, dir, want, meta)
+	if err != nil {
+		return "", "", err
 	}
 	if !ok {
 		return "", "", &LayoutError{Agent: agent.ID, Version: want.version, Platform: want.platform,
@@ -160,6 +160,37 @@ func (n *NPM) confirmPlatform(ctx context.Context, dir string, agent contract.Ag
 		return "", "", err
 	}
 	return spec, own.Integrity, nil
+}
+
+// declaration gives what a release says of the package that holds its executable. A release may be nothing but a
+// dependency on another package of its own version, which then says it.
+func (n *NPM) declaration(ctx context.Context, dir string, want wanted, meta *metadata) (string, bool, error) {
+	if declared, ok := meta.dependency(want.folder); ok {
+		return declared, true, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(meta.Dependencies)) {
+		spec, exact := dependencySpec(name, meta.Dependencies[name])
+		if !exact || meta.Dependencies[name] != want.version {
+			continue
+		}
+		behind, err := n.metadata(ctx, dir, spec)
+		if err != nil {
+			return "", false, err
+		}
+		if declared, ok := behind.dependency(want.folder); ok {
+			return declared, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// dependency gives what a version says of a package that it depends on.
+func (m *metadata) dependency(name string) (string, bool) {
+	if declared, ok := m.Optional[name]; ok {
+		return declared, true
+	}
+	declared, ok := m.Dependencies[name]
+	return declared, ok
 }
 
 // dependencySpec gives name@version for a dependency that names one exact version, perhaps of a package under
