@@ -114,7 +114,7 @@ func (s *Stage) capturer(raw string, noIsolation bool) *capture.Capturer {
 	return &capture.Capturer{
 		Catalog: s.Checkout.Catalog, Base: s.Checkout.Tree, Derive: s.derive, Installer: s.NPM, Platform: s.Platform, Runner: s.runner(), WorkflowRunURL: s.workflowURL(), ToolVersion: ToolVersion,
 		Known: s.known(), Now: s.Now, Random: s.Random, Temp: os.TempDir(), Out: s.Out, Raw: raw, Getenv: s.Getenv, Isolate: !noIsolation, Progress: s.Progress,
-		Recipients: s.Recipients, Failed: s.alert,
+		Recipients: s.Recipients, Failed: s.alert, Lookup: s.Lookup, Dial: s.Dial,
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/netip"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -91,6 +93,9 @@ type Stage struct {
 	Platform contract.Platform
 	// Recipients can open raw bundles.
 	Recipients []age.Recipient
+	// Lookup and Dial are the way out of live captures; nil is the system's own.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial   func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 }
 
 // Open opens the checkout and the cache.

@@ -83,9 +83,10 @@ func (w *wayOut) close(box *isolation.Box) error {
 	return err
 }
 
-// proxyVariables make programs use a proxy that heed such variables; Node does with one of its own.
+// proxyVariables make programs use a proxy that heed such variables. NODE_USE_ENV_PROXY is not among them: Node prints a warning
+// for it, and reaches the proxy's checks without it.
 func proxyVariables(url string) map[string]string {
-	env := map[string]string{"NODE_USE_ENV_PROXY": "1"}
+	env := map[string]string{}
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
 		env[name] = url
 	}
