@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,9 +58,11 @@ func (v *view) ownDev() (err error) {
 	return mountTmpfs("/dev/shm", v.scratchOptions())
 }
 
+type ownFile struct{ path, text string }
+
 // ownFiles are files of the machine that a program asks who and where it is, and what a box shows in their place: the
-// box's own name server is the only one, its user has a name on every machine, and nobody else is known.
-var ownFiles = []struct{ path, text string }{
+// box's own name server is the only one, its user has a name on every machine, and nobody else is known. Its host name is another such file.
+var ownFiles = []ownFile{
 	{"/etc/resolv.conf", "nameserver 127.0.0.1\n"}, // nothing answers there but the parent
 	{"/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n"},
 	{"/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n"},
@@ -69,9 +72,9 @@ var ownFiles = []struct{ path, text string }{
 
 // showFiles puts them in place, where the machine has them. A link to what is covered now is as good as none: a program
 // then takes what it does without, as 127.0.0.1 for a name server.
-func showFiles() error {
+func showFiles(hostName string) error {
 	const here = "/dev/.file" // a file needs a place for a moment
-	for _, f := range ownFiles {
+	for _, f := range append(slices.Clone(ownFiles), ownFile{"/etc/hostname", hostName + "\n"}) {
 		target, err := filepath.EvalSymlinks(f.path)
 		if err != nil {
 			continue

@@ -160,6 +160,8 @@ func hostile(what string, args []string) int {
 		ring, _ := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, false)
 		adj, _ := os.ReadFile("/proc/self/oom_score_adj")
 		fmt.Println(core.Cur, core.Max, ring, strings.TrimSpace(string(adj)))
+	case "past-namespaces":
+		pastNamespaces(did, args[0])
 	case "lookup":
 		for _, name := range args {
 			_, err := net.LookupHost(name)

@@ -128,15 +128,17 @@ func shut(s *setup, r *ready) error {
 	if err := v.ownDev(); err != nil {
 		return fmt.Errorf("making a /dev of its own: %w", refusal(err))
 	}
-	if err := showFiles(); err != nil {
+	if err := showFiles(s.HostName); err != nil {
 		return err
 	}
 	var err error
 	if r.Sealed, err = v.seal(r.OwnProc); err != nil {
 		return err
 	}
-	r.Landlock, err = confine(s, v)
-	return err
+	if r.Landlock, err = confine(s, v); err != nil {
+		return err
+	}
+	return refuseCalls()
 }
 
 // enter makes the new namespaces usable and listens on their loopback: for the model server, and for look-ups of names

@@ -152,6 +152,12 @@ func TestHostName(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Host != "cnry-0123" {
 		t.Errorf("the child sees the host name %q (%v)", got.Host, err)
 	}
+	if _, err := os.Stat("/etc/hostname"); err != nil {
+		return // this machine has no such file, and so has the box
+	}
+	if out, _ := output(t, startHelper(t, openBox(t, Options{Enabled: true, HostName: "cnry-0123"}), "read", "/etc/hostname")); out != "cnry-0123\n true\n" {
+		t.Errorf("the file of the host name says %q", out)
+	}
 }
 
 func TestView(t *testing.T) {
