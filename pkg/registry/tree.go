@@ -61,6 +61,7 @@ func (t *Tree) Base() *Tree { return t.under }
 func (t *Tree) Close() error { return t.root.Close() }
 
 func (t *Tree) list() error {
+	gone := map[string]bool{} // what committed transactions have yet to remove
 	err := fs.WalkDir(t.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -70,7 +71,7 @@ func (t *Tree) list() error {
 		}
 		if strings.HasPrefix(d.Name(), pendingPrefix) && d.IsDir() {
 			if !strings.Contains(p, "/") {
-				t.pending(p)
+				t.pending(p, gone)
 			}
 			return fs.SkipDir
 		}
@@ -84,7 +85,7 @@ func (t *Tree) list() error {
 		if len(t.at) >= MaxFiles {
 			return fmt.Errorf("more than %d files", MaxFiles)
 		}
-		if _, pending := t.at[p]; !pending {
+		if _, pending := t.at[p]; !pending && !gone[p] {
 			t.at[p] = p
 		}
 		return nil
@@ -112,7 +113,7 @@ func (t *Tree) index() {
 	slices.Sort(t.Strange)
 }
 
-func (t *Tree) pending(dir string) {
+func (t *Tree) pending(dir string, gone map[string]bool) {
 	marker := path.Join(dir, commitMarker)
 	if info, err := t.root.Lstat(marker); err != nil || !info.Mode().IsRegular() || info.Size() > MaxFileSize {
 		return
@@ -123,6 +124,10 @@ func (t *Tree) pending(dir string) {
 	}
 	for p := range strings.Lines(string(list)) {
 		p = strings.TrimSuffix(p, "\n")
+		if removed, ok := strings.CutPrefix(p, removal); ok {
+			gone[removed] = true
+			continue
+		}
 		if info, err := t.root.Lstat(path.Join(dir, p)); err == nil && info.Mode().IsRegular() {
 			t.at[p] = path.Join(dir, p)
 		}

@@ -19,6 +19,8 @@ import (
 const (
 	pendingPrefix = ".pending-"
 	commitMarker  = "COMMIT"
+	// removal stands in the marker before a path that goes; no path of a tree begins so.
+	removal = "/"
 )
 
 // Tx collects files that become part of a tree together.
@@ -27,6 +29,7 @@ type Tx struct {
 	dir   string
 	lock  *scratch.Lock // on the root
 	files []contract.RelPath
+	gone  []contract.RelPath
 	// committed is set when the marker is there.
 	committed bool
 }
@@ -83,6 +86,22 @@ func (t *Tx) Put(path contract.RelPath, data []byte) error {
 	return nil
 }
 
+// Remove takes a file away, whether the tree has it or not. What the transaction puts it never removes.
+func (t *Tx) Remove(path contract.RelPath) error {
+	if !fs.ValidPath(string(path)) || strings.HasPrefix(string(path), ".") {
+		return fmt.Errorf("%q is not a path inside the tree", path)
+	}
+	t.gone = append(t.gone, path)
+	return nil
+}
+
+// removed lists what goes, sorted.
+func (t *Tx) removed() []contract.RelPath {
+	gone := slices.DeleteFunc(slices.Clone(t.gone), func(p contract.RelPath) bool { return slices.Contains(t.files, p) })
+	slices.Sort(gone)
+	return slices.Compact(gone)
+}
+
 // View opens the tree as it will be after Commit, so that generated files can join the same transaction.
 func (t *Tx) View() (*Tree, error) {
 	tree, err := OpenTree(t.root)
@@ -91,6 +110,9 @@ func (t *Tx) View() (*Tree, error) {
 	}
 	for _, p := range t.files {
 		tree.at[string(p)] = filepath.Base(t.dir) + "/" + string(p)
+	}
+	for _, p := range t.removed() {
+		delete(tree.at, string(p))
 	}
 	tree.index()
 	return tree, nil
@@ -121,6 +143,9 @@ func (t *Tx) Commit() error {
 	var list strings.Builder
 	for _, f := range t.files {
 		list.WriteString(string(f) + "\n")
+	}
+	for _, p := range t.removed() {
+		list.WriteString(removal + string(p) + "\n")
 	}
 	marker := filepath.Join(t.dir, commitMarker)
 	if err := os.WriteFile(marker+".tmp", []byte(list.String()), 0o644); err != nil {
@@ -179,11 +204,17 @@ func complete(root, dir string) error {
 		return err
 	}
 	for path := range strings.Lines(string(list)) {
-		path = strings.TrimSuffix(path, "\n")
+		path, gone := strings.CutPrefix(strings.TrimSuffix(path, "\n"), removal)
 		if !fs.ValidPath(path) || strings.HasPrefix(path, ".") {
 			return fmt.Errorf("%s: %q is not a path inside the tree; remove that folder", filepath.Join(dir, commitMarker), path)
 		}
 		to := filepath.Join(root, filepath.FromSlash(path))
+		if gone {
+			if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("completing a transaction: %w", err)
+			}
+			continue
+		}
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}

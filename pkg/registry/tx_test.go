@@ -100,6 +100,73 @@ func TestTxKilled(t *testing.T) {
 	}
 }
 
+// What a transaction removes is gone for readers from its marker on, also where the process was killed before it removed it.
+func TestTxRemoves(t *testing.T) {
+	for removed := range 3 {
+		dir := t.TempDir()
+		first, err := Begin(dir, "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []string{"a/1", "b/2", "c/3"} {
+			put(t, first, p, p)
+		}
+		if err := first.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		tx, err := Begin(dir, "removing")
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, tx, "a/new", "new")
+		put(t, tx, "c/3", "other")
+		for _, p := range []contract.RelPath{"a/1", "b/2", "c/3", "absent"} {
+			if err := tx.Remove(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tx.Remove("../out") == nil || tx.Remove("/etc/passwd") == nil {
+			t.Error("a path outside of the tree was taken")
+		}
+		want := map[string]string{"a/new": "new", "c/3": "other"}
+		view, err := tx.View()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := view.Files(""); len(got) != 2 {
+			t.Errorf("the view has %v", got)
+		}
+		_ = view.Close()
+		if got := files(t, dir); len(got) != 3 {
+			t.Errorf("before Commit: %v", got)
+		}
+		if removed == 2 {
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+		} else { // killed behind the marker
+			marker := "a/new\nc/3\n/a/1\n/absent\n/b/2\n"
+			if err := os.WriteFile(filepath.Join(tx.dir, commitMarker), []byte(marker), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if removed == 1 {
+				if err := os.Remove(filepath.Join(dir, "a/1")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+				t.Errorf("%d removed, before recovery: -want +got\n%s", removed, diff)
+			}
+			if err := Recover(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+			t.Errorf("%d removed: -want +got\n%s", removed, diff)
+		}
+	}
+}
+
 // A process killed before its marker leaves nothing that a reader sees.
 func TestTxKilledEarly(t *testing.T) {
 	dir := t.TempDir()
