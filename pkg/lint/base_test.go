@@ -124,7 +124,7 @@ func (f files) observe(r run, number int) error {
 	if err != nil {
 		return err
 	}
-	o, e := records(r, mode, s.Hash(), got, number)
+	o, e := records(r, mode, s, got, number)
 	signature := got.Shape.Signature
 	f[string(registry.FixturePath(mode.Family, signature))] = data
 	for path, record := range map[contract.RelPath]any{
@@ -140,7 +140,7 @@ func (f files) observe(r run, number int) error {
 	return nil
 }
 
-func records(r run, mode registry.Mode, fixture contract.Hash, got *shape.Result, number int) (contract.Observation, contract.Evidence) {
+func records(r run, mode registry.Mode, s *redact.Sanitized, got *shape.Result, number int) (contract.Observation, contract.Evidence) {
 	raw := contract.HashBytes([]byte(fmt.Sprint("raw ", number)))
 	stdout, stderr := contract.HashBytes([]byte("stdout")), contract.HashBytes([]byte("stderr"))
 	binary := contract.HashBytes([]byte("acme " + r.version))
@@ -161,9 +161,12 @@ func records(r run, mode registry.Mode, fixture contract.Hash, got *shape.Result
 		Shape:     contract.ObservedShape{Signature: got.Shape.Signature, Path: registry.ShapePath(mode.Family, got.Shape.Signature), Ambient: got.Ambient, Violations: got.Violations},
 	}
 	e := contract.Evidence{
-		SchemaVersion: 1, SanitizedSHA256: fixture, FixtureSHA256: fixture, RawSHA256: raw, Runner: "local/linux-x64", BinarySHA256: &binary,
+		SchemaVersion: 1, SanitizedSHA256: s.Hash(), FixtureSHA256: s.Hash(), RawSHA256: raw, Runner: "local/linux-x64", BinarySHA256: &binary,
 		Versions:  contract.ToolVersions{Tool: "0.1.0", Normalizer: shape.NormalizerVersion, Redaction: redact.Version, Dialect: dialect},
 		Isolation: contract.Isolation{Kind: "none", Network: "host", User: "same"}, ModelRequests: 1, RunCount: 1, RedactionChecked: true,
+	}
+	if keys := s.OpaqueKeys(); len(keys) > 0 {
+		o.Shape.Vocabulary = &contract.Vocabulary{Keys: keys}
 	}
 	return o, e
 }
@@ -285,8 +288,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// A dialect that reads frames differently moves signatures. Published observations keep the old ones, and an alias
-// leads on from them.
+// Records of an old signature, as other trees may have them, are found by the alias that a migration left.
 func TestMigratedTree(t *testing.T) {
 	old := base(t)
 	fresh, err := build(func(agent []byte) []byte { return bytes.Replace(agent, []byte(`"$.input"`), []byte(`"$.nothing"`), 1) })

@@ -29,6 +29,10 @@ type fixture struct {
 	host *replay.ClientError
 	// goldens are the reference goldens as they should be, by path.
 	goldens map[contract.RelPath][]byte
+	// keys are those seen under opaque paths.
+	keys []string
+	// elsewhere are observations of the shape by whose dialect the fixture has another one.
+	elsewhere []*registry.Record
 }
 
 func (f *shapeFile) fixturePath() contract.RelPath {
@@ -56,11 +60,12 @@ func (s *state) readFixture(f *shapeFile) {
 		return
 	}
 	f.fixture.goldens = map[contract.RelPath][]byte{}
-	reader, with := records[0], records
-	if f.fixture.origin != nil {
-		reader, with = f.fixture.origin, []*registry.Record{f.fixture.origin}
+	reader, with := f.reader(records)
+	err := s.read(f, reader, with, f.goldenPath(), true)
+	if err == nil {
+		err = s.readElsewhere(f, reader, with, records)
 	}
-	if err := s.read(f, reader, with, f.goldenPath(), true); err != nil {
+	if err != nil {
 		s.fault(fmt.Errorf("%s: %w", f.fixturePath(), err))
 		return
 	}
@@ -76,6 +81,64 @@ func (s *state) readFixture(f *shapeFile) {
 	}
 }
 
+// reader is the observation that says how the fixture is read, and those whose published texts may stand in it.
+func (f *shapeFile) reader(records []*registry.Record) (*registry.Record, []*registry.Record) {
+	if origin := f.fixture.origin; origin != nil {
+		return origin, []*registry.Record{origin}
+	}
+	return records[0], records
+}
+
+// readElsewhere reads the fixture by the dialects of the other observations of its shape, each once. Where a dialect has
+// rules of redaction of its own the fixture says nothing about it.
+func (s *state) readElsewhere(f *shapeFile, reader *registry.Record, with, records []*registry.Record) error {
+	if f.fixture.result == nil {
+		return nil
+	}
+	seen := map[contract.Hash]bool{s.dialect(reader): true}
+	differs := map[contract.Hash]bool{}
+	for _, rec := range records {
+		hash := s.dialect(rec)
+		if seen[hash] || rec.Withdrawn() {
+			continue
+		}
+		seen[hash] = true
+		policy, ok := s.policy(reader, with)
+		if !ok {
+			return nil
+		}
+		mode, _ := s.mode(rec.Observation)
+		policy.Dialect = mode.Dialect
+		sanitized, err := s.sanitized(f, policy)
+		var failure *redact.Failure
+		if errors.As(err, &failure) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		result, err := shape.Of(sanitized)
+		if err = errors.Join(err, sanitized.Close()); err != nil {
+			return err
+		}
+		differs[hash] = result.Shape.Signature != f.fixture.result.Shape.Signature
+	}
+	for _, rec := range records {
+		if differs[s.dialect(rec)] && !rec.Withdrawn() {
+			f.fixture.elsewhere = append(f.fixture.elsewhere, rec)
+		}
+	}
+	return nil
+}
+
+// dialect is the hash of the dialect that reads the run of an observation; empty where none does.
+func (s *state) dialect(rec *registry.Record) contract.Hash {
+	if mode, ok := s.mode(rec.Observation); ok && mode.Dialect != nil {
+		return mode.Dialect.Hash
+	}
+	return ""
+}
+
 // readers are the observations of a shape whose mode says how to read it.
 func (s *state) readers(f *shapeFile) []*registry.Record {
 	return slices.DeleteFunc(slices.Clone(s.observed[f.signature()]), func(rec *registry.Record) bool {
@@ -84,8 +147,9 @@ func (s *state) readers(f *shapeFile) []*registry.Record {
 	})
 }
 
-// read reads the fixture as the run of one observation was read, with the published texts of some.
-func (s *state) read(f *shapeFile, rec *registry.Record, with []*registry.Record, golden contract.RelPath, normalize bool) error {
+// policy is how the run of one observation was redacted, with the published texts of some; false where a finding says
+// already why that cannot be told.
+func (s *state) policy(rec *registry.Record, with []*registry.Record) (redact.Policy, bool) {
 	o := rec.Observation
 	mode, _ := s.mode(o)
 	var probes []contract.Probe
@@ -101,16 +165,31 @@ func (s *state) read(f *shapeFile, rec *registry.Record, with []*registry.Record
 	}
 	policy, err := s.catalog.Policy(s.catalog.Agents[o.Agent], mode, o.CLIVersion, probes...)
 	if err != nil {
-		return nil //nolint:nilerr // a template that does not compile is a finding of the diagnostics
+		return policy, false // a template that does not compile is a finding of the diagnostics
 	}
 	policy.Vocabulary = append(policy.Vocabulary, vocabulary...)
 	policy.Scanner = s.scanner
+	return policy, true
+}
+
+// sanitized opens the fixture of a shape through the gates.
+func (s *state) sanitized(f *shapeFile, policy redact.Policy) (*redact.Sanitized, error) {
 	in, err := s.tree.Open(f.fixturePath())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close() //nolint:errcheck // read only
-	sanitized, err := redact.Read(in, policy, s.opts.temp())
+	return redact.Read(in, policy, s.opts.temp())
+}
+
+// read reads the fixture as the run of one observation was read, with the published texts of some.
+func (s *state) read(f *shapeFile, rec *registry.Record, with []*registry.Record, golden contract.RelPath, normalize bool) error {
+	mode, _ := s.mode(rec.Observation)
+	policy, ok := s.policy(rec, with)
+	if !ok {
+		return nil
+	}
+	sanitized, err := s.sanitized(f, policy)
 	var failure *redact.Failure
 	if errors.As(err, &failure) {
 		f.fixture.failure = failure
@@ -128,6 +207,7 @@ func (s *state) read(f *shapeFile, rec *registry.Record, with []*registry.Record
 		if f.fixture.result, err = shape.Of(sanitized); err != nil {
 			return err
 		}
+		f.fixture.keys = sanitized.OpaqueKeys()
 	}
 	if f.fixture.origin == rec {
 		if err := s.conform(f, rec, mode, sanitized); err != nil {
@@ -213,7 +293,7 @@ var fixtureRules = []Rule{
 			// What the scanner finds is found in the bytes of the file as well.
 			if fail := f.fixture.failure; fail != nil && !strings.HasPrefix(fail.Rule, "scan/") {
 				s.add(Finding{Severity: Error, Problem: contract.Problem{
-					File: string(f.fixturePath()), Line: fail.Entry, Rule: "fixture/redacted", Message: "the line is not what redaction would write (" + fail.Rule + ")", Remedy: fail.Remedy,
+					File: string(f.fixturePath()), Line: fail.Entry, Rule: "fixture/redacted", Message: "the line is not what redaction would write (" + fail.Rule + ")", Remedy: fail.Remedy + "; after a change of dialect, " + migrateRemedy,
 				}})
 			}
 		},
@@ -222,7 +302,15 @@ var fixtureRules = []Rule{
 		ID: "fixture/shape", Purpose: "A fixture normalizes to its shape.", Severity: Error,
 		shape: func(_ *state, f *shapeFile, report reporter) {
 			if r := f.fixture.result; r != nil && r.Shape.Signature != f.signature() {
-				report(string(f.fixturePath()), "", "the fixture normalizes to another shape", "restore the fixture; after a change of normalizer or dialect, migrate the tree")
+				report(string(f.fixturePath()), "", "the fixture normalizes to another shape", "restore the fixture; after a change of normalizer or dialect, "+migrateRemedy)
+			}
+		},
+	},
+	{
+		ID: "fixture/dialects", Purpose: "Every dialect that read a run of a shape reads that shape in the fixture.", Severity: Error,
+		shape: func(_ *state, f *shapeFile, report reporter) {
+			for _, rec := range f.fixture.elsewhere {
+				report(string(rec.Path), "/shape/signature", "by the dialect of this run's mode the fixture normalizes to another shape", elsewhereRemedy)
 			}
 		},
 	},
