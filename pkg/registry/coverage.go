@@ -149,11 +149,7 @@ func (b *builder) coverage() AgentCoverage {
 
 func (b *builder) probeCoverage(v contract.CLIVersion, probe contract.Probe, judged []Judged) ProbeCoverage {
 	p := ProbeCoverage{Probe: probe.ID, Alias: probe.ID.Alias(), Observations: len(judged)}
-	for _, h := range b.agent.Holes {
-		if h.Mode != "" && h.Covers(probe.ID, v) {
-			p.Partial = append(p.Partial, ModeHole{h.Mode, h.Reason})
-		}
-	}
+	p.Partial = partial(b.agent, v, probe.ID)
 	platforms, backends := map[contract.Platform]bool{}, map[contract.Backend]bool{}
 	var backing []*Record
 	for _, j := range judged {
@@ -168,10 +164,38 @@ func (b *builder) probeCoverage(v contract.CLIVersion, probe contract.Probe, jud
 	switch {
 	case len(backing) > 0:
 		p.Platforms, p.Backends, p.Level, p.Hole, p.Reason = inOrder(platforms), inOrder(backends), EffectiveLevel(backing), "", ""
-	case p.Reason == "":
-		p.Hole, p.Reason = WhyNot(b.agent, v, probe)
+	default:
+		// A declared hole explains an observation that was withdrawn; other reasons are about modes that nobody tried.
+		if kind, reason := WhyNot(b.agent, v, probe); kind == HoleDeclared || p.Reason == "" {
+			p.Hole, p.Reason = kind, reason
+		}
+	}
+	if p.Hole == HoleDeclared && len(p.Partial) > 0 && p.Reason == modeHoles(p.Partial) {
+		p.Partial = nil // said already
 	}
 	return p
+}
+
+// modeHoles is the reason of a probe that no mode shows.
+func modeHoles(holes []ModeHole) string {
+	reasons := make([]string, len(holes))
+	for i, h := range holes {
+		reasons[i] = h.note()
+	}
+	return strings.Join(reasons, "; ")
+}
+
+func (h ModeHole) note() string { return "in mode " + string(h.Mode) + ": " + h.Reason }
+
+// partial lists the modes for which the agent file says why they do not show a probe.
+func partial(a contract.Agent, v contract.CLIVersion, probe contract.ProbeID) []ModeHole {
+	var holes []ModeHole
+	for _, h := range a.Holes {
+		if h.Mode != "" && h.Covers(probe, v) {
+			holes = append(holes, ModeHole{h.Mode, h.Reason})
+		}
+	}
+	return holes
 }
 
 // WhyNot says why a probe of a release has no observation, as far as the data tells.
@@ -215,6 +239,12 @@ func WhyNot(a contract.Agent, v contract.CLIVersion, probe contract.Probe) (Hole
 		return HoleUnfit, "no mode fits: " + strings.Join(slices.Compact(unfits), "; ")
 	case !hasAPI && probe.NeedsModel():
 		return HoleNoMode, "the agent file names no model API for this release"
+	}
+	holes := partial(a, v, probe.ID)
+	if !slices.ContainsFunc(modes, func(m Mode) bool {
+		return !slices.ContainsFunc(holes, func(h ModeHole) bool { return h.Mode == m.ID })
+	}) {
+		return HoleDeclared, modeHoles(holes)
 	}
 	if intent, ok := missingIntent(modes, probe); ok {
 		return HoleNoTool, "no mode names a tool for the intent " + intent

@@ -175,7 +175,7 @@ func (a AgentCoverage) notes() []string {
 				where[h] = append(where[h], string(r.Version))
 			}
 			for _, m := range p.Partial {
-				h := hole{marks[HoleDeclared], string(p.Probe), "in mode " + string(m.Mode) + ": " + m.Reason}
+				h := hole{marks[HoleDeclared], string(p.Probe), m.note()}
 				where[h] = append(where[h], string(r.Version))
 			}
 		}

@@ -18,6 +18,7 @@ func TestCoverageTables(t *testing.T) {
 		Holes: []contract.Hole{
 			{Probe: "refused", Releases: "2.0.0", Reason: "The CLI refuses it."},
 			{Probe: "chat", Mode: "run", Reason: "It never ends."},
+			{Probe: "gone", Releases: "2.0.0", Reason: "It asks without end."},
 		},
 	}
 	script := &contract.Script{Steps: []contract.ScriptStep{{Text: []string{"Hello."}}}}
@@ -25,6 +26,7 @@ func TestCoverageTables(t *testing.T) {
 	probes := map[contract.ProbeID]contract.Probe{}
 	for _, p := range []contract.Probe{
 		{ID: "chat", Script: script},
+		{ID: "gone", Script: script},
 		{ID: "refused", Script: script},
 		{ID: "piped", Script: script, Expected: &contract.MinEvents{Run: &contract.RunConditions{PromptOn: "stdin"}}},
 		{ID: "tool", Script: script, Expected: &contract.MinEvents{MustSee: []contract.EventName{"tool_use"}}},
@@ -37,6 +39,8 @@ func TestCoverageTables(t *testing.T) {
 	b := builder{agent: agent, catalog: &Catalog{Agents: map[contract.AgentID]contract.Agent{"acme": agent}, Probes: probes}, releases: contract.ReleaseList{
 		Channels: []contract.ChannelHead{{Name: "latest", Version: "2.0.0"}, {Name: "old", Version: "1.0.0"}},
 		Releases: []contract.ReleaseRecord{{Version: "2.0.0"}, {Version: "1.0.0"}, {Version: "0.9.0"}},
+	}, judged: []Judged{
+		withdrawn("2.0.0", "chat", "run"), withdrawn("2.0.0", "gone", "run"), withdrawn("1.0.0", "gone", "run"),
 	}}
 	coverage := []AgentCoverage{b.coverage(), {Agent: "other", Reason: "It cannot be installed."}}
 	want := `acme
@@ -46,19 +50,21 @@ func TestCoverageTables(t *testing.T) {
   bidirectional RPC               the agent file has no RPC mode
   error forms                     missing
   probe        2.0.0  1.0.0
-  chat             .      .
+  chat             x      x
   digs             t      t
+  gone             x      !
   list-models      .      -
   piped            -      -
   refused          x      .
   tool             -      -
+  ! gone (1.0.0): withdrawn
   - tool (every release): no mode fits: its output has no event tool_use
   - piped (every release): no mode fits: the prompt does not come on standard input
   - list-models (1.0.0): nothing says how this agent lists its models (models)
-  . chat (every release): not captured yet
   . list-models (2.0.0): not captured yet
   . refused (1.0.0): not captured yet
   t digs (every release): no mode names a tool for the intent dig
+  x gone (2.0.0): It asks without end.
   x refused (2.0.0): The CLI refuses it.
   x chat (every release): in mode run: It never ends.
   other releases that nothing covers: 1
@@ -76,4 +82,28 @@ other
 			t.Errorf("no line %q in\n%s", line, page)
 		}
 	}
+}
+
+// A hole of one mode is none of the probe as long as another mode may show it.
+func TestHoleOfOneMode(t *testing.T) {
+	mode := contract.Mode{ID: "run", Family: contract.FamilyPlain, Transport: contract.TransportPlain, StdinMode: contract.StdinNone, Argv: []contract.ArgvForm{{Argv: []string{"{prompt}"}}}}
+	other := mode
+	other.ID = "other"
+	agent := contract.Agent{
+		ID: "acme", Modes: []contract.Mode{mode, other}, ModelAPI: []contract.ModelAPI{{Dialect: "openai-chat", Model: "m"}},
+		Holes: []contract.Hole{{Probe: "chat", Mode: "run", Reason: "It never ends."}},
+	}
+	probe := contract.Probe{ID: "chat", Script: &contract.Script{Steps: []contract.ScriptStep{{Text: []string{"Hello."}}}}}
+	if kind, reason := WhyNot(agent, "1.0.0", probe); kind != HoleNotCaptured {
+		t.Errorf("%s: %s", kind, reason)
+	}
+	agent.Holes = append(agent.Holes, contract.Hole{Probe: "chat", Mode: "other", Reason: "It says nothing."})
+	if kind, reason := WhyNot(agent, "1.0.0", probe); kind != HoleDeclared || reason != "in mode run: It never ends.; in mode other: It says nothing." {
+		t.Errorf("%s: %s", kind, reason)
+	}
+}
+
+func withdrawn(v contract.CLIVersion, probe contract.ProbeID, mode contract.ModeID) Judged {
+	o := contract.Observation{Agent: "acme", CLIVersion: v, Probe: probe, Command: contract.Command{Mode: mode}}
+	return Judged{Record: &Record{Observation: o}, Reason: "withdrawn"}
 }
