@@ -82,7 +82,7 @@ var catalogRules = []Rule{
 		},
 	},
 	{
-		ID: "agent/holes", Purpose: "A hole is one of a probe that exists, and no observation fills it.", Severity: Error,
+		ID: "agent/holes", Purpose: "A hole is one of a probe that exists, and no observation that stands fills it.", Severity: Error,
 		tree: checkHoles,
 	},
 	{
@@ -136,6 +136,9 @@ func checkHoles(s *state, report reporter) {
 		}
 	}
 	for _, rec := range s.records.Observations {
+		if rec.Withdrawn() {
+			continue // it shows nothing: the hole may be what says why
+		}
 		o := rec.Observation
 		for i, h := range s.catalog.Agents[o.Agent].Holes {
 			if h.Covers(o.Probe, o.CLIVersion) && (h.Mode == "" || h.Mode == o.Command.Mode) {

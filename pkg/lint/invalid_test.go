@@ -163,6 +163,25 @@ func TestSilentRunsOfTwoReleases(t *testing.T) {
 	}
 }
 
+// A hole may say why the only observation of a probe was withdrawn.
+func TestHoleOfWithdrawnRun(t *testing.T) {
+	f := base(t)
+	for _, edit := range []string{
+		`edit agents/acme.json: "environment": => "holes": [{"probe": "talk", "releases": "1.1.0", "reason": "It asks without end."}], "environment":`,
+		`sub observations/acme/1.1.0/linux-x64/*.talk.evidence.json: ^\{ => {"withdrawn": {"at": "2026-02-12T10:00:00Z", "reason": "It asked without end."},`,
+		"generate",
+	} {
+		if err := f.change(edit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, finding := range lint(t, f.tree(t)) {
+		if finding.Rule == "agent/holes" {
+			t.Error(finding)
+		}
+	}
+}
+
 // A run that its probe would not accept any more is a finding.
 func TestEndThatTheProbeDoesNotAllow(t *testing.T) {
 	probes := filepath.Join(t.TempDir(), "probes")
