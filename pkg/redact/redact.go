@@ -91,7 +91,11 @@ func (r *redactor) fresh(dst, line []byte) ([]byte, error) {
 	case f.EventType == "":
 		return append(dst, end...), nil
 	case f.Doc == nil:
-		dst = append(dst, r.message(bytes.TrimRight(line, "\r\n"))...)
+		text, err := r.message(bytes.TrimRight(line, "\r\n"))
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, text...)
 	default:
 		if dst, _, err = r.value(dst, f.Doc, 0); err != nil {
 			return nil, err
@@ -138,15 +142,24 @@ func framesOf(raw *transcript.Raw, fn func(frame []byte) error) error {
 }
 
 // message sanitizes a line of text: one of the probe's literals, a known message, or text.
-func (r *redactor) message(text []byte) string {
+func (r *redactor) message(text []byte) (string, error) {
 	s := strings.ToValidUTF8(string(text), "\uFFFD")
 	if r.literals[s] {
-		return s
+		return s, nil
 	}
-	if known, _, ok := r.policy.Templates.Recognise(s); ok {
-		return known
+	return r.known(s, "")
+}
+
+// known is the sanitized form of a message that a template recognises, else the placeholder.
+func (r *redactor) known(message, path string) (string, error) {
+	m := r.policy.Templates.read(message)
+	if !m.ok {
+		return placeText, nil
 	}
-	return placeText
+	if !r.words.message(m.kept) {
+		return "", r.fail("structure/pieces", path, "the identifiers in messages read like data cut into pieces: give the hole of the template another type")
+	}
+	return m.text, nil
 }
 
 // stderrLine sanitizes one line of standard error, classifies what is left of it, and puts it through the second gate.
@@ -156,7 +169,10 @@ func (r *redactor) stderrLine(dst, line []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return append(dst, end...), nil
 	}
-	message := r.message(text)
+	message, err := r.message(text)
+	if err != nil {
+		return nil, err
+	}
 	if _, class, ok := r.policy.Templates.Recognise(message); ok {
 		r.class.add(class)
 	} else {
@@ -209,7 +225,8 @@ func (r *redactor) value(dst []byte, doc *protocol.Document, i int) ([]byte, int
 		if n.Path.Attr&(protocol.AttrEnum|protocol.AttrOpaque) == protocol.AttrEnum && n.Path.Allowed == nil && !r.words.values(n.Path, r.text) {
 			return nil, 0, r.fail("structure/pieces", safePath(n.Path), "the values there read like data cut into pieces: declare the place in the dialect's ids, or its values in enums")
 		}
-		return r.str(dst, r.text, n.Path.Attr, n.Path.Allowed), n.Next, nil
+		dst, err := r.str(dst, r.text, n.Path)
+		return dst, n.Next, err
 	case '0':
 		if n.Path.Attr&protocol.AttrID != 0 && n.Path.Attr&protocol.AttrNumber != 0 && len(n.Value) > maxNumber {
 			return strconv.AppendInt(dst, longIDs+int64(r.ids.number(n.Value)), 10), n.Next, nil

@@ -1,10 +1,13 @@
 package redact_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact"
+	"github.com/open-design/agent-cli-contracts/pkg/transcript"
 )
 
 func TestStderr(t *testing.T) {
@@ -68,5 +71,40 @@ func TestTemplatesThatWouldNotRecogniseThemselves(t *testing.T) {
 	}
 	if _, err := redact.CompileTemplates([]contract.DiagnosticTemplate{{ID: "x", Text: "hole {a}", Holes: map[string]string{"a": "anything"}}}, nil); err == nil {
 		t.Error("a hole of no known type compiles")
+	}
+}
+
+// A value that is cut into words does not leave piece by piece through the hole of a message.
+func TestPiecesInMessages(t *testing.T) {
+	lines := func(format string, pieces ...string) (out string) {
+		for _, piece := range pieces {
+			out += strings.ReplaceAll(format, "%s", piece) + "\n"
+		}
+		return out
+	}
+	secret := []string{"kQzx", "wVpj", "hfGt", "xqZk", "bVcn", "mRtw", "qPsd", "zXcv"}
+	words := []string{"acme", "other", "config", "session", "login", "auth"}
+	for _, tt := range []struct {
+		name    string
+		entry   transcript.Entry
+		refused bool
+	}{
+		{"standard error", stderr(lines("not logged in: run %s login", secret...)), true},
+		{"in a message in a message", stderr(lines("retry 2 in 1.5s: not logged in: run %s login", secret...)), true},
+		{"noise", out(lines("not logged in: run %s login", secret...)), true},
+		{"a leaf", out(lines(`{"type":"t","message":"not logged in: run %s login"}`, secret...)), true},
+		{"words", stderr(lines("not logged in: run %s login", words...)), false},
+		{"one of them often", stderr(lines("not logged in: run %s login", "kqzx", "kqzx", "kqzx")), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := redact.Redact(record(t, tt.entry, exit()), policy(t), t.TempDir())
+			if err == nil {
+				defer s.Close()
+			}
+			var failure *redact.Failure
+			if refused := errors.As(err, &failure) && failure.Rule == "structure/pieces"; refused != tt.refused || !refused && err != nil {
+				t.Errorf("got %v, want refused: %t", err, tt.refused)
+			}
+		})
 	}
 }

@@ -30,7 +30,7 @@ var holePatterns = map[string]string{
 const maxNesting = 3
 
 // fill says what becomes of a hole's content: numbers, identifiers, standard phrases and the probe's own texts stay.
-func (t *Templates) fill(kind, s string, depth int) string {
+func (t *Templates) fill(kind, s string, depth int, kept *[]string) string {
 	switch kind {
 	case "int":
 		return s
@@ -38,6 +38,7 @@ func (t *Templates) fill(kind, s string, depth int) string {
 		return placeVersion
 	case "enum":
 		if protocol.IsToken(s) {
+			*kept = append(*kept, s)
 			return s
 		}
 	case "http-reason":
@@ -52,6 +53,7 @@ func (t *Templates) fill(kind, s string, depth int) string {
 		return placeText
 	case "template":
 		if r := t.recognise(s, depth+1); r.ok {
+			*kept = append(*kept, r.kept...)
 			return r.text
 		}
 		return placeText
@@ -88,6 +90,7 @@ type template struct {
 type recognised struct {
 	text  string
 	class contract.StderrClass
+	kept  []string // the identifiers that stay in it
 	ok    bool
 }
 
@@ -143,11 +146,16 @@ func compileTemplate(src contract.DiagnosticTemplate) (template, error) {
 // Recognise returns the sanitized form of a message and its class. ok is false where no template matches, and where
 // the sanitized form would not be recognised as itself: redaction of a public file must change nothing in it.
 func (t *Templates) Recognise(message string) (text string, class contract.StderrClass, ok bool) {
+	r := t.read(message)
+	return r.text, r.class, r.ok
+}
+
+func (t *Templates) read(message string) recognised {
 	if t == nil {
-		return "", "", false
+		return recognised{}
 	}
 	if r, seen := t.cache[message]; seen {
-		return r.text, r.class, r.ok
+		return r
 	}
 	r := t.recognise(message, 0)
 	if r.ok && r.text != message {
@@ -163,7 +171,7 @@ func (t *Templates) Recognise(message string) (text string, class contract.Stder
 		}
 		t.cache[strings.Clone(message)] = r
 	}
-	return r.text, r.class, r.ok
+	return r
 }
 
 func (t *Templates) recognise(message string, depth int) recognised {
@@ -180,13 +188,14 @@ func (t *Templates) recognise(message string, depth int) recognised {
 			continue
 		}
 		var out strings.Builder
+		var kept []string
 		for i, part := range c.parts {
 			out.WriteString(part)
 			if i < len(c.holes) {
-				out.WriteString(t.fill(c.holes[i], m[i+1], depth))
+				out.WriteString(t.fill(c.holes[i], m[i+1], depth, &kept))
 			}
 		}
-		return recognised{out.String(), c.class, true}
+		return recognised{out.String(), c.class, kept, true}
 	}
 	return recognised{}
 }

@@ -84,33 +84,35 @@ func (n *ids) appendNumbered(dst []byte, place string, value []byte) []byte {
 }
 
 // str appends what becomes of a string value, quoted. Order matters: declared meaning first, then form.
-func (r *redactor) str(dst, s []byte, attr protocol.Attr, allowed map[string]bool) []byte {
+func (r *redactor) str(dst, s []byte, path *protocol.Path) ([]byte, error) {
+	attr, allowed := path.Attr, path.Allowed
 	switch {
 	case len(s) == 0:
-		return append(dst, '"', '"')
+		return append(dst, '"', '"'), nil
 	case attr&protocol.AttrOpaque != 0:
 		if r.literals[string(s)] {
-			return appendString(dst, s)
+			return appendString(dst, s), nil
 		}
-		return appendPlace(dst, placeText)
+		return appendPlace(dst, placeText), nil
 	case attr&protocol.AttrEnum != 0:
 		if allowed[string(s)] || (allowed == nil && protocol.IsToken(s)) {
-			return appendString(dst, s)
+			return appendString(dst, s), nil
 		}
-		return appendPlace(dst, placeEnum)
+		return appendPlace(dst, placeEnum), nil
 	case r.public[string(s)] || r.literals[string(s)]:
-		return appendString(dst, s)
+		return appendString(dst, s), nil
 	case attr&protocol.AttrID != 0 || isNumbered(s) || isUUID(s):
-		return r.ids.appendNumbered(dst, placeID, s)
+		return r.ids.appendNumbered(dst, placeID, s), nil
 	case attr&protocol.AttrDiagnostic != 0:
-		if text, _, ok := r.policy.Templates.Recognise(string(s)); ok {
-			return appendString(dst, text)
+		text, err := r.known(string(s), safePath(path))
+		if err != nil {
+			return nil, err
 		}
-		return appendPlace(dst, placeText)
+		return appendString(dst, text), nil
 	case attr&protocol.AttrBase64 != 0:
-		return appendPlace(dst, placeBase64)
+		return appendPlace(dst, placeBase64), nil
 	}
-	return r.form(dst, s)
+	return r.form(dst, s), nil
 }
 
 // form appends what a value looks like, quoted. The tests of the first byte spare most texts the patterns.

@@ -5,7 +5,8 @@ import "github.com/open-design/agent-cli-contracts/pkg/protocol"
 // words watches the places where any identifier survives. One alone may be too short to tell a word from data; several
 // that read like random letters, one after the other, are data that was cut into pieces.
 type words struct {
-	byPath []*wordsAt
+	byPath   []*wordsAt
+	messages wordsAt // the holes of messages
 }
 
 type wordsAt struct {
@@ -55,6 +56,21 @@ func (w *words) values(p *protocol.Path, s []byte) bool {
 	text := string(s)
 	at.seen[text] = true
 	return at.values.add(text, worstValues)
+}
+
+// message takes in the identifiers that stay in a message.
+func (w *words) message(kept []string) bool {
+	at, ok := &w.messages, true
+	for _, text := range kept {
+		if at.seen == nil {
+			at.seen = map[string]bool{}
+		}
+		if !at.seen[text] && len(at.seen) < maxWords {
+			at.seen[text] = true
+			ok = at.values.add(text, worstKeys) && ok
+		}
+	}
+	return ok
 }
 
 // keys takes in a member name, once per place.
