@@ -8,6 +8,7 @@ import (
 
 	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 )
 
 // publicHost is a host name that tells nothing but a vendor: short words, and no run of digits or hexadecimal that could
@@ -16,6 +17,17 @@ var publicHost = regexp.MustCompile(`^(?:[a-z](?:-?[a-z0-9]){0,23}\.){1,4}[a-z]{
 
 // dataLabel is what is more likely data than a word.
 var dataLabel = regexp.MustCompile(`[0-9]{4}|[0-9a-f]{9}|(?:[0-9][a-z]+){3}`)
+
+// maxHosts is how many names of a run are published as they are: a CLI knows a handful, and many could spell something.
+const maxHosts = 16
+
+// spells reports whether a label of a host name makes no words, or those before the last two together.
+func spells(host string) bool {
+	labels := strings.Split(host, ".")
+	own := strings.Join(labels[:max(len(labels)-2, 0)], ".")
+	score, chars := protocol.Reads(own)
+	return chars >= 7 && score < 0 || slices.ContainsFunc(labels, func(l string) bool { return !protocol.IsToken(l) })
+}
 
 // hostPlaceholder stands for a name that may not be published.
 const hostPlaceholder = "<host>"
@@ -38,9 +50,11 @@ func (c *Capturer) publicNames(names []string, f *folder) ([]string, error) {
 	var out []string
 	for _, name := range names {
 		switch {
+		case len(names) > maxHosts:
+			name = hostPlaceholder
 		case packageRegistry.MatchString(name):
 			name = packageRegistryPlaceholder
-		case !publicHost.MatchString(name) || dataLabel.MatchString(name) || len(scanner.Scan([]byte(name))) > 0:
+		case !publicHost.MatchString(name) || dataLabel.MatchString(name) || spells(name) || len(scanner.Scan([]byte(name))) > 0:
 			name = hostPlaceholder
 		}
 		out = append(out, name)

@@ -11,6 +11,14 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 )
 
+// moreNames could spell something, word by word.
+var moreNames = func() (out []string) {
+	for c := 'a'; c <= 'z'; c++ {
+		out = append(out, "host-"+string(c)+".vendor.example")
+	}
+	return out
+}()
+
 func TestPublicNames(t *testing.T) {
 	c := newCapturer(t, false)
 	c.Known = []scan.Known{{Value: "buildbox", Kind: "host", TokenOnly: true}}
@@ -30,6 +38,10 @@ func TestPublicNames(t *testing.T) {
 		{"an address", []string{"4.3.2.1.in-addr.arpa", "1.2.3.4"}, []string{"<host>"}},
 		{"the canary", []string{f.canaries[canaryEnvironment] + ".evil.example"}, []string{"<host>"}},
 		{"data in a label", []string{"deadbeef01.evil.example", "u4k9x2a7.evil.example", "a.b.c.d.e.f.evil.example", "x12345.evil.example"}, []string{"<host>"}},
+		{"letters that make no words", []string{"kqzjxwvbnmlkjhg.evil.example", "mhzq.wkpv.xqrt.evil.example", "xq-zk-vj-wp-fh-gt.evil.example"}, []string{"<host>"}},
+		{"vendors' odd ones", []string{"sg-pum.alibabachengdun.com", "resolvers-cn.httpdns.aliyuncs.com", "api2.qoder.sh", "raw.githubusercontent.com", "app.posthog.com", "chatgpt.com", "otel.cline.bot"},
+			[]string{"api2.qoder.sh", "app.posthog.com", "chatgpt.com", "otel.cline.bot", "raw.githubusercontent.com", "resolvers-cn.httpdns.aliyuncs.com", "sg-pum.alibabachengdun.com"}},
+		{"more than a CLI has", moreNames, []string{"<host>"}},
 		{"package registries", []string{"registry.yarnpkg." + "com", "registry.npmjs." + "org", "registry.example.com"}, []string{"<npm-registry>", "registry.example.com"}},
 		{"what is no name", []string{"a b.example", "a\x00.example", "::warning::x.example", "A.example", ""}, []string{"<host>"}},
 	} {
