@@ -327,7 +327,7 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 		return nil, err
 	}
 	r.place = place{cwd: folder.cwd, home: folder.home, scanner: scanner}
-	err = vetNames(r.driven.report, scanner)
+	err = vetNames(&r.driven.report, scanner)
 	if err == nil {
 		err = checkRequests(t, mode, r.driven)
 	}

@@ -112,6 +112,15 @@ func fakeAgent(verb string, args []string) {
 		fmt.Printf(`{"type":"%s"}`+"\n", strings.TrimSpace(string(note)))
 	case "leak as key":
 		fmt.Printf(`{"type":"text","%s":1}`+"\n", os.Getenv("PRIVATE_NOTE"))
+	case "odd names":
+		for _, name := range oddNames {
+			body := fmt.Sprintf(`{"model":%q,"stream":true,"input":[],"tools":[{"type":"function","name":%q}]}`, name, name)
+			if resp, err := http.Post(baseURL+"/v1/responses", "application/json", strings.NewReader(body)); err == nil {
+				_ = resp.Body.Close()
+			}
+			fmt.Printf("{\"type\":\"text\",\"text\":%q}\n", name)
+		}
+		talk(baseURL)
 	case "reach out":
 		_, _ = net.DialTimeout("tcp", "8.8.8.8:53", time.Second)
 		_, _ = net.LookupHost("telemetry.vendor.example")

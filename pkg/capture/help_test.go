@@ -57,9 +57,13 @@ func TestHelpPagesKeepNoValueOfTheMachine(t *testing.T) {
 	if flag := got.Observation.Shape.Vocabulary.Help[0].Flags[0]; flag.Default != "<text>" {
 		t.Errorf("default %q", flag.Default)
 	}
-	var failure *redact.Failure
-	if _, err := c.Capture(context.Background(), helpTarget(t, "canary")); !errors.As(err, &failure) {
+	if got, err = c.Capture(context.Background(), helpTarget(t, "canary")); err != nil || got.Observation.Shape.Vocabulary.Help[0].Flags[0].Default != "<text>" {
 		t.Errorf("a canary as default: %v", err)
+	}
+	c.Known = []scan.Known{{Value: "correct-horse-battery", Kind: "secret-env"}} // reads like a name
+	var failure *redact.Failure
+	if _, err := c.Capture(context.Background(), helpTarget(t, "correct-horse-battery")); !errors.As(err, &failure) {
+		t.Errorf("a secret as default: %v", err)
 	}
 	target := helpTarget(t, "x")
 	target.Agent.Help = target.Agent.Help[1:]

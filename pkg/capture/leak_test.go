@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,38 @@ func TestCaptureLeakInToolError(t *testing.T) {
 		t.Fatalf("got %v, want a redaction failure", err)
 	}
 	c.clean(t, planted, err)
+}
+
+// oddNames are values of nobody's kind, which no rule knows, said where names are.
+var oddNames = []string{"9f8a7c6b5d4e3f2a1b0c9d8e7f6a5b4c", "1b4e28ba-2fa1-41d2-883f-a0b9c3d4e567", "XK9F2-8H3KD-PW7Q4-ZM6T1"}
+
+// What a CLI tells the model server where a name belongs is public only where it reads like one.
+func TestCaptureOddNames(t *testing.T) {
+	c := newCapturer(t, true)
+	target := answering(t, "odd names")
+	target.Probe.Script.Steps[0].Repeat = true
+	got, err := c.Capture(context.Background(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := got.Observation.Shape.Vocabulary; !slices.Equal(v.Tools, []string{"look"}) || !slices.Equal(v.Models, []string{"fake-model"}) {
+		t.Errorf("vocabulary: %+v", v)
+	}
+	if len(got.Findings) == 0 || !strings.Contains(got.Findings[0], "odd-name") {
+		t.Errorf("findings %q", got.Findings)
+	}
+	_ = filepath.WalkDir(c.Out, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, _ := os.ReadFile(p)
+		for _, name := range oddNames {
+			if bytes.Contains(data, []byte(name)) {
+				t.Errorf("%s holds %s", d.Name(), name)
+			}
+		}
+		return nil
+	})
 }
 
 // A version that holds a secret is not shown.

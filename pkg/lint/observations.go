@@ -1,10 +1,12 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
 
@@ -76,6 +78,40 @@ var observationRules = []Rule{
 			}
 			o.Shape.Signature = rec.Shape
 			s.problems(contract.CheckShape(string(rec.Path), o, f.shape))
+		},
+	},
+	{
+		ID: "observation/names", Purpose: "What a CLI names in public reads like a name.", Severity: Error,
+		observation: func(_ *state, rec *registry.Record, report reporter) {
+			v := rec.Observation.Shape.Vocabulary
+			if v == nil {
+				return
+			}
+			check := func(at, s string, ok func(string) bool) {
+				if !ok(s) {
+					report(string(rec.Path), "/shape/vocabulary/"+at, "the value reads like data", "capture again: what does not read like a name is left out")
+				}
+			}
+			for _, s := range v.Tools {
+				check("tools", s, protocol.IsName)
+			}
+			for _, s := range v.Models {
+				check("models", s, protocol.IsName)
+			}
+			for i, page := range v.Help {
+				at := fmt.Sprintf("help/%d/flags", i)
+				for _, f := range page.Flags {
+					for _, s := range append(slices.Clone(f.Aliases), f.Flag) {
+						check(at, strings.Trim(s, "-"), protocol.IsWord)
+					}
+					for _, s := range f.Values {
+						check(at, s, protocol.IsWord)
+					}
+					if f.Default != "" && f.Default != "<text>" {
+						check(at, f.Default, protocol.IsWord)
+					}
+				}
+			}
 		},
 	},
 	{

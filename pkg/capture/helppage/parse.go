@@ -1,5 +1,6 @@
 // Package helppage reads the help text of a command line into a table of its flags. It knows the forms that the usual
-// libraries print, and nothing of any program. What it returns holds tokens only: descriptions do not leave it.
+// libraries print, and nothing of any program. What it returns holds words and numbers only: descriptions, and values that
+// may be of the machine or of an account, do not leave it.
 package helppage
 
 import (
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 )
 
 // Parse reads the flags of one help page, sorted. A text without flags gives none.
@@ -104,7 +106,7 @@ func definition(line string) (spec, string, int, bool) {
 	var out spec
 	for _, word := range joins.Split(strings.TrimSpace(head), -1) {
 		m := spelling.FindStringSubmatch(word)
-		if m == nil {
+		if m == nil || !protocol.IsWord(strings.Trim(m[1], "-")) {
 			return nil, "", 0, false
 		}
 		out = append(out, part{m[1], m[2]})
@@ -159,7 +161,8 @@ func placeholder(value string) string {
 	first, _, _ := strings.Cut(strings.ReplaceAll(value, "...", ""), " [")
 	optional := strings.HasPrefix(first, "[")
 	name := strings.Trim(first, "<>[]= ")
-	if strings.HasPrefix(name, "<") || !inside.MatchString(name) {
+	parts := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("|=:/", c) })
+	if strings.HasPrefix(name, "<") || !inside.MatchString(name) || slices.ContainsFunc(parts, func(p string) bool { return !protocol.IsWord(p) }) {
 		name = "value"
 	}
 	if optional {
@@ -196,7 +199,7 @@ func (f *flag) describe(block []string) {
 		f.choices(names)
 	}
 	if m := defaults.FindStringSubmatch(text); m != nil {
-		if f.Default = strings.Trim(m[1], `"' `); !token.MatchString(f.Default) {
+		if f.Default = strings.Trim(m[1], `"' `); !token.MatchString(f.Default) || !protocol.IsWord(f.Default) {
 			f.Default = "<text>"
 		}
 	}
@@ -206,7 +209,7 @@ func (f *flag) describe(block []string) {
 func (f *flag) choices(names []string) {
 	for _, name := range names {
 		name = strings.Trim(name, `"' `)
-		if token.MatchString(name) {
+		if token.MatchString(name) && protocol.IsWord(name) {
 			f.Values = append(f.Values, name)
 		}
 	}

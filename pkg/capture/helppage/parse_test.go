@@ -112,6 +112,18 @@ Options:
 		{Flag: "--output", Aliases: []string{"-o"}, Value: "<string>", Default: "text"},
 		{Flag: "--timeout", Value: "<duration>"},
 	}},
+	"values of nobody's kind": {`Options:
+      --look <DIR>     Look (default: XK9F2-8H3KD-PW7Q4-ZM6T1)
+      --team <9f8a7c6b5d4e3f2a1b0c>  Team [possible values: blue, 1b4e28ba-2fa1-41d2-883f-a0b9c3d4e567]
+      --9f8a7c6b5d4e3f2a1b0c  Odd
+      --bind <HOST>    Address (default: 127.0.0.1)
+      --proxy <HOST>   Address (default: 10.20.30.40)
+`, []contract.HelpFlag{
+		{Flag: "--bind", Value: "<HOST>", Default: "127.0.0.1"},
+		{Flag: "--look", Value: "<DIR>", Default: "<text>"},
+		{Flag: "--proxy", Value: "<HOST>", Default: "<text>"},
+		{Flag: "--team", Value: "<value>", Values: []string{"blue"}},
+	}},
 	"no flags":  {"tool does things\n- one\n-- two --\n", []contract.HelpFlag{}},
 	"in colour": {"  \x1b[1m--loud\x1b[0m  Loud\r\n", []contract.HelpFlag{{Flag: "--loud"}}},
 }

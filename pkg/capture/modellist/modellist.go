@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
@@ -42,7 +41,7 @@ func Read(text []byte, form contract.ModelsForm) (List, error) {
 	for _, id := range found {
 		switch {
 		case seen[id]:
-		case !IsID(id) || len(out.Models) == maxModels:
+		case !protocol.IsName(id) || len(out.Models) == maxModels:
 			out.Dropped++
 		default:
 			out.Models = append(out.Models, id)
@@ -110,41 +109,4 @@ func at(node any, steps, out []string) []string {
 		return at(member, steps[1:], out)
 	}
 	return out
-}
-
-var (
-	// id takes the names of catalogs: "gpt-5.5", "loop/loop-model", "custom:Loop-0", "kilo/~vendor/name-latest".
-	id = regexp.MustCompile(`^~?[A-Za-z0-9][A-Za-z0-9._:@~-]*(?:/~?[A-Za-z0-9][A-Za-z0-9._:@~-]*){0,3}$`)
-	// data takes what no id has: more digits in a row than a date, and hexadecimal hashes.
-	data = regexp.MustCompile(`[0-9]{9,}|[0-9a-f]{16,}|[0-9A-F]{16,}|[A-Za-z0-9]{33,}`)
-	// word takes parts of which one can tell that they are random.
-	word = regexp.MustCompile(`[A-Za-z0-9]{10,}`)
-	path = regexp.MustCompile(`^[A-Za-z]:|\.(?:json|toml|ya?ml|js|ts|py|sh|md|txt|exe|env)$`)
-)
-
-const (
-	maxID    = 100 // bytes
-	maxParts = 12
-)
-
-// IsID reports whether a text looks like the public id of a model: short, of parts that read like words or numbers, not
-// like keys, hashes, addresses or paths.
-func IsID(s string) bool {
-	if len(s) > maxID || !id.MatchString(s) || data.MatchString(s) || path.MatchString(s) || strings.Contains(s, "@") && strings.Contains(s, ".") && !strings.Contains(s, "/") {
-		return false
-	}
-	letters := false
-	for i := range len(s) {
-		letters = letters || s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z'
-	}
-	parts := strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("._:@~/-", c) })
-	if !letters || len(parts) > maxParts {
-		return false
-	}
-	for _, part := range word.FindAllString(s, -1) {
-		if strings.Trim(part, "0123456789") != "" && !protocol.IsToken(strings.TrimLeft(part, "0123456789")) {
-			return false
-		}
-	}
-	return true
 }

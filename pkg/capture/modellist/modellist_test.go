@@ -1,12 +1,12 @@
 package modellist
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 )
 
 func TestRead(t *testing.T) {
@@ -49,26 +49,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestIsID(t *testing.T) {
-	for _, s := range []string{
-		"gpt-5.5", "o3", "loop/loop-model", "custom:Loop-0", "kilo/~vendor/name-latest", "claude-opus-4-5-20251101", "llama-3.1-8b-instruct:free",
-		"qwen2.5-coder-32b-instruct", "deepseek-v4-flash", "models/gemini-2.5-flash-preview-09-2025", "accounts/fireworks/models/kimi-k2p5", "nemotron-3-ultra-free",
-	} {
-		if !IsID(s) {
-			t.Errorf("%q is no id", s)
-		}
-	}
-	for _, s := range []string{
-		"", "two words", "/home/someone/model", "C:/models/x", "~/.config/x.json", "someone@example.com", "https://example.com/model", "12345", "2026-01-01",
-		"sk-ant-" + strings.Repeat("x9Qz", 6), "ghp_" + strings.Repeat("aB3dE", 7), "5f2b6a0c9d8e7f60", "4111111111111111", "one/two/three/four/five",
-		"qzxkvjwpfhgt", strings.Repeat("a-", 60), "settings.json", "<text>",
-	} {
-		if IsID(s) {
-			t.Errorf("%q passes for an id", s)
-		}
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("own  fast  128K\n"), `^\S+ +(\S+)`, "", "$.models[].slug")
 	f.Add([]byte(`{"models":[{"slug":"a"}]}`), `(.*)`, "Models:", "$[]")
@@ -79,7 +59,7 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			for _, m := range got.Models {
-				if !IsID(m) {
+				if !protocol.IsName(m) {
 					t.Errorf("%q is in the list", m)
 				}
 			}
