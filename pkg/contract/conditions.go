@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
-// The MCP server that a probe hands to a CLI: its name, by which agent files configure it, and its one tool.
+// The MCP server that a probe hands to a CLI: its name, by which agent files configure it, its one tool, and the intent
+// of scripts that call it.
 const (
 	MCPServerName = "contracts"
 	MCPServerTool = "lookup"
+	MCPIntent     = "call-mcp"
 )
 
 // RunConditions are what a probe changes about a run of a mode.

@@ -285,7 +285,13 @@ func checkPlaceholders(a Agent, report reporter) {
 			})
 		}
 		for j, form := range mode.MCP {
-			form.texts(func(at, text string) { check(pointer("modes", i, "mcp_server", j)+at, text, mcpPlaceholders) })
+			form.texts(func(at, text string) {
+				known := mcpPlaceholders
+				if strings.HasPrefix(at, "/home_files/") { // it may stand in place of one of the agent's
+					known = append([]string{"{mcp_server}"}, filePlaceholders...)
+				}
+				check(pointer("modes", i, "mcp_server", j)+at, text, known)
+			})
 		}
 	}
 }

@@ -263,3 +263,9 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+func TestMCPHomeFileMayStandInPlaceOfTheAgents(t *testing.T) {
+	file := HomeFile{Path: ".example/config", Lines: []string{"{base_url} {model} {secret} {home} {cwd}", "{mcp_server}"}}
+	agent := Agent{Modes: []Mode{{MCP: []MCPForm{{HomeFiles: []HomeFile{file}}}}}}
+	checkPlaceholders(agent, func(at, problem, _ string) { t.Errorf("%s: %s", at, problem) })
+}

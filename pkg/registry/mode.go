@@ -306,6 +306,9 @@ func (c *Catalog) Policy(a contract.Agent, m Mode, version contract.CLIVersion, 
 		p.Literals = append(p.Literals, redact.LiteralsOf(probe)...)
 		if probe.Conditions().MCPServer { // a CLI that knows namespaces prints the two apart
 			p.Vocabulary = append(p.Vocabulary, contract.MCPServerName, contract.MCPServerTool)
+			for _, tool := range m.Tools[contract.MCPIntent] { // the two joined as no word of a protocol is
+				p.Vocabulary = append(p.Vocabulary, tool.Name)
+			}
 		}
 		if text := m.PromptOf(probe); text != probe.Sent() {
 			p.Literals = append(p.Literals, text)
