@@ -23,6 +23,9 @@ lint: ## Formatting, vet, linters, workflows, and the builds for Windows and mac
 	GOOS=windows go build -o /dev/null ./cmd/agent-contracts
 	GOOS=darwin go build -o /dev/null ./cmd/agent-contracts
 
+gate: ## What the newest covered release of each Tier 0 agent leaves out without a reason: a failure
+	go run ./cmd/agent-contracts matrix --coverage --gate 0
+
 build: ## The binary, at BIN
 	go build -trimpath -o $(BIN) ./cmd/agent-contracts
 

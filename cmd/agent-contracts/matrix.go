@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/open-design/agent-cli-contracts/internal/stage"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 )
@@ -14,6 +15,7 @@ type matrixCmd struct {
 	Coverage bool   `help:"Show agent × probe × release, with a reason for every hole." xor:"what"`
 	Why      string `help:"Show what backs the claim about SELECTOR." xor:"what" placeholder:"SELECTOR"`
 
+	Gate   *int     `help:"Of --coverage: show only probes that the newest covered release of an agent of tier N or below neither shows nor says why not; exit 1 when there are any." placeholder:"N"`
 	Format string   `help:"Of --coverage: text, markdown or json." enum:"text,markdown,json" default:"text"`
 	Agents []string `arg:"" optional:"" name:"agent" help:"Of --coverage: agents to show; all by default."`
 }
@@ -25,6 +27,7 @@ Examples:
   agent-contracts matrix
   agent-contracts matrix --check
   agent-contracts matrix --coverage codex
+  agent-contracts matrix --coverage --gate 0
   agent-contracts matrix --why codex@0.133.0`
 }
 
@@ -35,6 +38,8 @@ func (c *matrixCmd) Run(_ context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	switch {
+	case !c.Coverage && c.Gate != nil:
+		return errors.New("--gate is an option of --coverage")
 	case !c.Coverage && len(c.Agents) > 0:
 		return errors.New("agents are named with --coverage only: the generated files are about all of them")
 	case c.Coverage:
@@ -46,6 +51,9 @@ func (c *matrixCmd) Run(_ context.Context, a *app) (err error) {
 			return err
 		}
 		a.cli.JSON = a.cli.JSON || c.Format == "json"
+		if c.Gate != nil {
+			return gate(a, registry.Gaps(coverage, *c.Gate), *c.Gate)
+		}
 		return a.print(coverage, func() {
 			if c.Format == "markdown" {
 				a.printf("%s", registry.CoverageMarkdown(coverage))
@@ -68,6 +76,22 @@ func (c *matrixCmd) Run(_ context.Context, a *app) (err error) {
 			a.printf("rewritten: %s\n", p)
 		}
 	})
+}
+
+// gate prints the gaps of coverage, and fails when there are any.
+func gate(a *app, gaps []registry.Gap, tier int) error {
+	err := a.print(gaps, func() {
+		for _, g := range gaps {
+			a.printf("%s\n", g)
+		}
+		if len(gaps) == 0 {
+			a.printf("no gap up to tier %d\n", tier)
+		}
+	})
+	if len(gaps) > 0 {
+		err = errors.Join(err, stage.Found("gaps in the coverage up to tier %d: %d; capture the probe, or say in holes of the agent file why it cannot be shown", tier, len(gaps)))
+	}
+	return err
 }
 
 // chosen keeps the agents that were named.

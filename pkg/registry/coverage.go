@@ -12,6 +12,7 @@ import (
 type AgentCoverage struct {
 	Agent contract.AgentID `json:"agent"`
 	Name  string           `json:"name"`
+	Tier  int              `json:"tier"`
 	// Reason says why the agent cannot be captured at all.
 	Reason string `json:"reason,omitempty"`
 	// Groups are the kinds of behaviour, each with whether a backing observation shows it.
@@ -117,7 +118,7 @@ func (b *builder) coverage() AgentCoverage {
 			}
 		}
 	}
-	cover := AgentCoverage{Agent: b.agent.ID, Name: b.agent.Name, Reason: b.agent.NotCapturable, Releases: []ReleaseCoverage{}}
+	cover := AgentCoverage{Agent: b.agent.ID, Name: b.agent.Name, Tier: b.agent.Tier, Reason: b.agent.NotCapturable, Releases: []ReleaseCoverage{}}
 	for i, group := range Groups() {
 		g := GroupCoverage{Name: group, Shown: shown[group]}
 		if i == groupRPC && !slices.ContainsFunc(b.agent.Modes, func(m contract.Mode) bool { return m.Family.IsRPC() }) {
