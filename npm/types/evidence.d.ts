@@ -1,5 +1,5 @@
 // Generated from registry/schemas/evidence.schema.json; do not edit.
-// schema-sha256: cf8f656f4ea438ebf246f7ad2364c6244a3579e529843099641b1b2c7958fcc2
+// schema-sha256: dd8b2c49ddf331bb6d6be0e55b889eeec6ea3000cf4ce771e98f3e6708cbe154
 
 /**
  * Hash is a SHA-256 in the form "sha256:" followed by 64 lowercase hexadecimal characters.
@@ -83,6 +83,7 @@ export interface Isolation {
   filesystem?: 'run-folders'
   landlock?: Landlock | null
   limits?: Limits | null
+  cgroup?: Cgroup | null
   /**
    * Host names that the child tried to look up; <host> stands for what is no public name, <npm-registry> for that of a package registry
    *
@@ -126,6 +127,19 @@ export interface Limits {
   disk_bytes?: number
   memory_bytes?: number
   processes?: number
+}
+/**
+ * Cgroup says which of the limits the kernel held by a control group of the run's own. The others were sampled, or counted by user.
+ */
+export interface Cgroup {
+  /**
+   * Of the kernel's interface
+   */
+  version: 1 | 2
+  /**
+   * @minItems 1
+   */
+  limits: ['memory' | 'processes', ...('memory' | 'processes')[]]
 }
 /**
  * EgressUse is what left by one entry of the allow-list of a live capture. Contents are never recorded, nor opened where they are TLS.

@@ -163,6 +163,7 @@ type Isolation struct {
 	Filesystem     string    `json:"filesystem,omitempty" jsonschema:"enum=run-folders,description=run-folders: nothing else could be written to"`
 	Landlock       *Landlock `json:"landlock,omitempty"`
 	Limits         *Limits   `json:"limits,omitempty"`
+	Cgroup         *Cgroup   `json:"cgroup,omitempty"`
 	EgressAttempts []string  `json:"egress_attempts,omitempty" jsonschema:"uniqueItems=true,maxItems=100,description=Host names that the child tried to look up; <host> stands for what is no public name\\, <npm-registry> for that of a package registry"`
 
 	Connects        string   `json:"connects,omitempty" jsonschema:"enum=listed,enum=counted,description=Whether attempts to reach bare addresses were listed; counted: the kernel's count alone told of them"`
@@ -190,6 +191,12 @@ type Limits struct {
 	DiskBytes   int64 `json:"disk_bytes,omitempty" jsonschema:"minimum=0"`
 	MemoryBytes int64 `json:"memory_bytes,omitempty" jsonschema:"minimum=0"`
 	Processes   int   `json:"processes,omitempty" jsonschema:"minimum=0"`
+}
+
+// Cgroup says which of the limits the kernel held by a control group of the run's own. The others were sampled, or counted by user.
+type Cgroup struct {
+	Version int      `json:"version" jsonschema:"enum=1,enum=2,description=Of the kernel's interface"`
+	Limits  []string `json:"limits" jsonschema:"minItems=1,uniqueItems=true,enum=memory,enum=processes"`
 }
 
 // Attestation is a maintainer's statement that the raw artifact was checked before publication.

@@ -29,6 +29,9 @@ var evidenceRules = []Rule{
 		if e.Isolation.Network == "loopback-only" && !slices.Contains(e.Isolation.Namespaces, "network") {
 			report("/isolation/network", "only a network namespace cuts the network down to loopback", "list the namespace network, or write host")
 		}
+		if e.Isolation.Cgroup != nil && (!named || e.Isolation.Limits == nil) {
+			report("/isolation/cgroup", "only a run in namespaces, with limits, has a control group", "leave cgroup out")
+		}
 		if e.Isolation.Filesystem != "" && !slices.Contains(e.Isolation.Namespaces, "mount") {
 			report("/isolation/filesystem", "only a mount namespace keeps the child from other folders", "list the namespace mount, or leave filesystem out")
 		}
