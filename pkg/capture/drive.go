@@ -214,6 +214,9 @@ func isolationRecord(i isolation.Info) contract.Isolation {
 	if i.Landlock != nil {
 		r.Landlock = &contract.Landlock{ABI: i.Landlock.ABI, Files: i.Landlock.Files}
 	}
+	if g := i.Cgroup; g != nil {
+		r.Cgroup = &contract.Cgroup{Version: g.Version, Limits: g.Limits}
+	}
 	if l := i.Limits; l != (isolation.Limits{}) {
 		r.Limits = &contract.Limits{DiskBytes: l.Disk, MemoryBytes: l.Memory, Processes: l.Processes}
 	}
@@ -334,6 +337,10 @@ func end(ctx context.Context, box *isolation.Box, child *isolation.Child, stop *
 func kill(box *isolation.Box, child *isolation.Child) (isolation.Exit, error) {
 	closeErr := box.Close()
 	exit, err := child.Wait()
+	var limit *isolation.LimitError
+	if errors.As(err, &limit) {
+		return exit, errors.Join(err, closeErr)
+	}
 	if errors.Is(err, isolation.ErrClosed) {
 		return isolation.Exit{Code: -1, Signal: "SIGKILL"}, closeErr
 	}

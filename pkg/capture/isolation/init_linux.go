@@ -57,14 +57,15 @@ func runInit() {
 	if !ok {
 		return
 	}
-	m, _, err := receive(conn)
+	m, files, err := receive(conn)
 	if err != nil || m.Setup == nil {
 		return
 	}
-	if !answerSetup(conn, m.Setup) {
+	group := joinGroup(m.Setup, files)
+	if !answerSetup(conn, m.Setup, group) {
 		return
 	}
-	i := &initProcess{conn: conn, drop: m.Setup.Drop, memory: m.Setup.Limits.Memory, alive: map[int]bool{}}
+	i := &initProcess{conn: conn, drop: m.Setup.Drop, memory: m.Setup.Limits.Memory, group: group, alive: map[int]bool{}}
 	i.serve(died)
 }
 
@@ -82,12 +83,12 @@ func closeOnExec() {
 }
 
 // answerSetup sets the box up and sends the listener, or what went wrong.
-func answerSetup(conn *net.UnixConn, s *setup) (ok bool) {
+func answerSetup(conn *net.UnixConn, s *setup, group *joining) (ok bool) {
 	r := &ready{}
 	files, err := enter(s)
 	defer func() { closeAll(files) }() // the parent has them then
 	if err == nil {
-		err = shut(s, r)
+		err = shut(s, r, group)
 	}
 	if err == nil {
 		// From here on this thread itself would wait for the parent where it sends: see sendAside.
@@ -116,7 +117,7 @@ func sendAside(conn *net.UnixConn, m message, fds ...int) error {
 }
 
 // shut closes to the children what they must not reach.
-func shut(s *setup, r *ready) error {
+func shut(s *setup, r *ready, group *joining) error {
 	r.OwnProc = mountProc() == nil // a masked /proc, as in containers, cannot be replaced; all else still holds
 	v := &view{
 		drop: s.Drop, readable: toStrings(s.Readable), writable: toStrings(s.Writable),
@@ -134,6 +135,9 @@ func shut(s *setup, r *ready) error {
 	var err error
 	if r.Sealed, err = v.seal(r.OwnProc); err != nil {
 		return err
+	}
+	if r.Grouped = group.done(); r.Grouped { // the kernel counts, so nothing else has to
+		s.Limits = s.Limits.without(s.Cgroup)
 	}
 	if r.Landlock, err = confine(s, v); err != nil {
 		return err
@@ -205,7 +209,8 @@ func loopbackUp() error {
 type initProcess struct {
 	conn   *net.UnixConn
 	drop   bool
-	memory int64        // limit of all children together, 0 for none
+	memory int64        // limit of all children together that is to be sampled, 0 for none
+	group  *joining     // the control group of the children
 	alive  map[int]bool // the children that the parent asked for
 }
 
@@ -270,6 +275,7 @@ func (i *initProcess) start(s *start, stdio []*os.File) error {
 	if i.drop {
 		attr.Sys.Credential = &syscall.Credential{Uid: nobody, Gid: nobody} // and no other groups
 	}
+	i.group.apply(attr.Sys)
 	pid, err := syscall.ForkExec(string(s.Path), toStrings(s.Argv), attr)
 	closeAll(stdio)
 	b := &begun{PID: pid}

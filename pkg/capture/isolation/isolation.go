@@ -81,6 +81,13 @@ type Info struct {
 	Filesystem string
 	Landlock   *Landlock // nil where it is not in force
 	Limits     Limits
+	Cgroup     *Cgroup // nil where no control group could be made
+}
+
+// Cgroup says which limits a control group of the box held. The kernel then counts exactly, and for this box alone.
+type Cgroup struct {
+	Version int      // of the kernel's interface: 1 or 2
+	Limits  []string // "memory", "processes"
 }
 
 // Landlock is the kernel's own lock on what a program may do.

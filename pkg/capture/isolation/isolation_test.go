@@ -321,6 +321,18 @@ func BenchmarkBox(b *testing.B) {
 	}
 }
 
+func BenchmarkLimitedBox(b *testing.B) {
+	for b.Loop() {
+		box := openBox(b, Options{Enabled: true, Limits: Limits{Memory: 1 << 30, Processes: 1000}})
+		c := startHelper(b, box, "exit", "0")
+		if _, err := c.Wait(); err != nil {
+			b.Fatal(err)
+		}
+		closeAll([]*os.File{c.Stdin, c.Stdout, c.Stderr})
+		_ = box.Close()
+	}
+}
+
 func BenchmarkOpenClose(b *testing.B) {
 	for b.Loop() {
 		_ = openBox(b, Options{Enabled: true}).Close()

@@ -8,23 +8,29 @@ import (
 )
 
 // Limits bound what everything in a box may use together; 0 is no limit. Disk holds everywhere. Memory and Processes
-// hold in a box of namespaces. Disk and Memory are sampled: for a fraction of a second more may be in use.
+// hold in a box of namespaces: by a control group where one can be made, which Box.Isolation says. Disk is sampled, and so
+// is Memory without a group: for a fraction of a second more may be in use.
 type Limits struct {
 	// Disk is what the writable folders may hold, in bytes; in a box of namespaces one file has at most half of it.
 	Disk int64
-	// Memory is the resident memory of all processes, in bytes.
+	// Memory is what all processes have in use, in bytes: their resident memory, or what their control group is charged for.
 	Memory int64
-	// Processes is the number of processes and threads of the child's user. Boxes that are open at the same time share it
-	// when root opens them.
+	// Processes is the number of processes and threads. Without a control group those of the child's user count, whichever
+	// box they are in, when root opens the boxes.
 	Processes int
 }
 
 // LimitError says that a box was ended because it used too much.
 type LimitError struct {
 	What string // "disk" or "memory"
+	// Machine says that the memory of the machine, or of a group around this program, was used up before the limit was.
+	Machine bool
 }
 
 func (e *LimitError) Error() string {
+	if e.Machine {
+		return "the kernel killed a process of the child, since this machine, or the control group of this program, ran out of " + e.What
+	}
 	return fmt.Sprintf("the child used more %s than a run may: it was killed, with all that it had started", e.What)
 }
 

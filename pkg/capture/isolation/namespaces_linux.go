@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -92,6 +93,7 @@ type namespaces struct {
 	conn   *net.UnixConn
 	owners *owners
 	watch  *watcher // nil where the kernel does not tell of calls
+	group  *cgroup  // nil where none could be made
 
 	starting sync.Mutex    // one start at a time
 	answers  chan *begun   // to the start that goes on
@@ -122,7 +124,9 @@ func openNamespaces(ctx context.Context, o Options, p plan) (_ *Box, err error) 
 			return nil, errors.Join(err, n.owners.restore())
 		}
 	}
+	n.group = newCgroup(o.Limits)
 	if err := n.startInit(o, p); err != nil {
+		n.group.remove()
 		return nil, errors.Join(err, n.owners.restore())
 	}
 	kill := func() { _ = n.init.Process.Kill() } // it fails only when the init has ended
@@ -134,6 +138,9 @@ func openNamespaces(ctx context.Context, o Options, p plan) (_ *Box, err error) 
 		return nil, errors.Join(err, n.close())
 	}
 	go n.listen()
+	if n.group != nil {
+		go n.watchMemory()
+	}
 	isolation := Info{
 		Kind: "namespaces", Namespaces: p.namespaces(r.OwnProc), Network: "loopback-only", User: "same",
 		Landlock: r.Landlock, Limits: o.Limits,
@@ -143,6 +150,9 @@ func openNamespaces(ctx context.Context, o Options, p plan) (_ *Box, err error) 
 	}
 	if p.drop {
 		isolation.User = "unprivileged"
+	}
+	if r.Grouped {
+		isolation.Cgroup = n.group.info()
 	}
 	var known func(string) (netip.Addr, bool)
 	if o.Outside != nil {
@@ -198,7 +208,8 @@ func (n *namespaces) handshake(o Options, p plan) (*ready, near, error) {
 	if o.Outside != nil {
 		s.Ports = o.Outside.Ports
 	}
-	if err := send(n.conn, message{Setup: s}); err != nil {
+	err := n.sendSetup(s)
+	if err != nil {
 		return nil, near{}, fmt.Errorf("asking the init of the box to set it up: %w", err)
 	}
 	m, files, err := receive(n.conn)
@@ -252,6 +263,9 @@ func (n *namespaces) listen() {
 			}
 			n.answers <- m.Begun
 		case m.Ended != nil:
+			if n.starved() {
+				break // what the kernel ended is no end of the CLI's own; the init is killed next
+			}
 			n.children[m.Ended.PID].finish(m.Ended.Exit, nil)
 			delete(n.children, m.Ended.PID)
 		case m.Exceeded != "":
@@ -261,6 +275,7 @@ func (n *namespaces) listen() {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.starved() // the kernel may have killed the init
 	err := ErrClosed
 	if n.limit != nil {
 		err = fmt.Errorf("%w: %w", n.limit, ErrClosed)
@@ -269,6 +284,48 @@ func (n *namespaces) listen() {
 		c.finish(Exit{Code: -1, Signal: "SIGKILL"}, err)
 	}
 	close(n.gone)
+}
+
+// sendSetup asks the init to set the box up, and gives it the files of the control group.
+func (n *namespaces) sendSetup(s *setup) error {
+	var fds []int
+	if n.group != nil {
+		// Without them the children are in no group, and the init counts.
+		if files, err := n.group.files(); err == nil {
+			defer closeAll(files)
+			s.Cgroup = n.group.info()
+			for _, f := range files {
+				fds = append(fds, int(f.Fd()))
+			}
+		}
+	}
+	return send(n.conn, message{Setup: s}, fds...)
+}
+
+// watchMemory ends the box when the kernel has killed something in it for want of memory: the rest would go on without it.
+func (n *namespaces) watchMemory() {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-n.gone:
+			return
+		case <-ticker.C:
+			n.mu.Lock()
+			n.starved()
+			n.mu.Unlock()
+		}
+	}
+}
+
+// starved reports whether the kernel killed something for want of memory, and ends the box then. It is called with mu held.
+func (n *namespaces) starved() bool {
+	limit := n.group.starved()
+	if limit != nil && n.limit == nil {
+		n.limit = limit
+		_ = n.init.Process.Kill() // it fails only when the init has ended
+	}
+	return limit != nil
 }
 
 func (n *namespaces) start(c Command, child *Child, stdio [3]*os.File) error {
@@ -355,6 +412,7 @@ func (n *namespaces) close() error {
 		n.watch.close()
 	}
 	_ = n.conn.Close()
+	n.group.remove()
 	return n.owners.restore()
 }
 

@@ -15,7 +15,7 @@ import (
 
 // A message goes over the socket between the parent and the init; one field is set.
 type message struct {
-	Setup  *setup     `json:",omitempty"` // to the init, once and first
+	Setup  *setup     `json:",omitempty"` // to the init, once and first, with the files of the control group
 	Start  *start     `json:",omitempty"` // to the init, with the child's three descriptors
 	Signal *sendSig   `json:",omitempty"` // to the init
 	Ready  *ready     `json:",omitempty"` // answer to Setup, with the sockets
@@ -35,6 +35,8 @@ type setup struct {
 	OwnSandbox bool
 	HostName   string
 	Ports      []uint16 // to listen on, beside the box's own
+
+	Cgroup *Cgroup // that children are to be put into; nil for none
 }
 
 type start struct {
@@ -48,6 +50,7 @@ type ready struct {
 	OwnProc  bool // /proc shows the box alone
 	Sealed   bool // only the run folders can be written to
 	Landlock *Landlock
+	Grouped  bool // children are put into the control group
 	Watched  bool // the last descriptor tells of the calls by which children name addresses
 	Fault    *fault
 }
