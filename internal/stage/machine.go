@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/open-design/agent-cli-contracts/pkg/capture/isolation"
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -54,7 +55,7 @@ func (s *Stage) Machine(ctx context.Context) (*Machine, error) {
 	}
 	defer own.Remove() //nolint:errcheck // an empty folder
 	dir := own.Path
-	box, err := isolation.Open(ctx, isolation.Options{Enabled: true, Writable: []string{dir}, Limits: isolation.Limits{Disk: 1 << 20, Memory: 1 << 30}})
+	box, err := isolation.Open(ctx, isolation.Options{Enabled: true, Writable: []string{dir}, Limits: isolation.Limits{Disk: 1 << 20, Memory: 1 << 30, Processes: 4096}})
 	switch {
 	case err == nil:
 		f.isolation = box.Isolation()
@@ -91,9 +92,9 @@ func (s *Stage) Machine(ctx context.Context) (*Machine, error) {
 func (f facts) checks() []Check {
 	list := []Check{f.namespaces()}
 	if f.isolation.Kind == "namespaces" {
-		list = append(list, f.processes(), f.filesystem(), f.lock(), f.user())
+		list = append(list, f.processes(), f.filesystem(), f.lock(), f.user(), f.cgroup())
 	}
-	return append(list, cgroup(), f.client(), f.room("installs"), f.room("run folders"))
+	return append(list, f.client(), f.room("installs"), f.room("run folders"))
 }
 
 func (f facts) namespaces() Check {
@@ -117,8 +118,12 @@ func (f facts) processes() Check {
 			return Check{Name: "processes", State: CheckOK, Detail: "the child sees its own only; their memory is bounded"}
 		}
 	}
+	detail := "this /proc cannot be replaced, so the child sees that others exist"
+	if g := f.isolation.Cgroup; g == nil || !slices.Contains(g.Limits, "memory") {
+		detail += ", and memory is not bounded"
+	}
 	return Check{
-		Name: "processes", State: CheckLimited, Detail: "this /proc cannot be replaced, so the child sees that others exist, and memory is not bounded",
+		Name: "processes", State: CheckLimited, Detail: detail,
 		Remedy: "in a container, unmask /proc (--security-opt systempaths=unconfined)",
 	}
 }
@@ -155,13 +160,18 @@ func (f facts) user() Check {
 	}
 }
 
-// cgroup is for the reader alone: the box counts memory and processes itself, since few users may make control groups.
-func cgroup() Check {
-	c := Check{Name: "cgroup", State: CheckOK, Detail: "none; not needed"}
-	for file, version := range map[string]string{"cgroup.controllers": "version 2; not needed", "memory": "version 1; not needed"} {
-		if _, err := os.Stat("/sys/fs/cgroup/" + file); err == nil {
-			c.Detail = version
-		}
+func (f facts) cgroup() Check {
+	g := f.isolation.Cgroup
+	if g != nil && len(g.Limits) == 2 {
+		return Check{Name: "cgroup", State: CheckOK, Detail: fmt.Sprintf("version %d bounds memory and processes of each run", g.Version)}
+	}
+	c := Check{
+		Name: "cgroup", State: CheckLimited, Detail: "no control group can be made: memory is sampled, and processes are counted by user",
+		Remedy: "nothing is needed for a capture at a time; else start the program in a group whose parent delegates memory and pids " +
+			"(systemd-run --user --scope agent-contracts …), or as root; in a container, mount /sys/fs/cgroup writable and delegate the two there",
+	}
+	if g != nil {
+		c.Detail = fmt.Sprintf("version %d bounds %s only: memory is sampled, or processes are counted by user", g.Version, g.Limits[0])
 	}
 	return c
 }

@@ -15,7 +15,10 @@ func TestMachineChecks(t *testing.T) {
 	full := isolation.Info{
 		Kind: "namespaces", Namespaces: []string{"mount", "network", "pid"}, Network: "loopback-only", User: "unprivileged",
 		Filesystem: "run-folders", Landlock: &isolation.Landlock{ABI: 7, Files: true},
+		Cgroup: &isolation.Cgroup{Version: 2, Limits: []string{"memory", "processes"}},
 	}
+	half := full
+	half.Cgroup = &isolation.Cgroup{Version: 1, Limits: []string{"processes"}}
 	weak := isolation.Info{Kind: "namespaces", Namespaces: []string{"mount", "network"}, Network: "loopback-only", User: "same"}
 	for _, tt := range []struct {
 		name string
@@ -24,8 +27,9 @@ func TestMachineChecks(t *testing.T) {
 	}{
 		{"all of it", facts{isolation: full, free: plenty}, nil},
 		{"an old kernel in a container", facts{isolation: weak, landlock: 1, free: plenty}, map[string]string{
-			"processes": CheckLimited, "files": CheckLimited, "landlock": CheckLimited, "user": CheckLimited,
+			"processes": CheckLimited, "files": CheckLimited, "landlock": CheckLimited, "user": CheckLimited, "cgroup": CheckLimited,
 		}},
+		{"half a control group", facts{isolation: half, free: plenty}, map[string]string{"cgroup": CheckLimited}},
 		{"refused", facts{refused: errors.New("no"), free: plenty}, map[string]string{"namespaces": CheckMissing}},
 		{"another system", facts{isolation: isolation.Info{Kind: "process-group"}, free: map[string]int64{"installs": -1, "run folders": -1}},
 			map[string]string{"namespaces": CheckLimited}},
