@@ -33,9 +33,11 @@ type GroupCoverage struct {
 type ReleaseCoverage struct {
 	Version contract.CLIVersion `json:"version"`
 	// Channels whose current release this is.
-	Channels []string        `json:"channels,omitempty"`
-	Claimed  bool            `json:"claimed"`
-	Probes   []ProbeCoverage `json:"probes"`
+	Channels []string `json:"channels,omitempty"`
+	Claimed  bool     `json:"claimed"`
+	// Reason says why nothing of this release can be observed: a hole of the probe that asks for the version.
+	Reason string          `json:"reason,omitempty"`
+	Probes []ProbeCoverage `json:"probes"`
 }
 
 // HoleKind says what kind of reason a hole has.
@@ -141,7 +143,17 @@ func (b *builder) coverage() AgentCoverage {
 			}
 			p := b.probeCoverage(v, b.catalog.Probes[probe], cells[key{v, probe}])
 			release.Claimed = release.Claimed || p.Reason == ""
+			if p.Hole == HoleDeclared && b.catalog.Probes[probe].ImplicitMode() == contract.ModeVersion {
+				release.Reason = p.Reason
+			}
 			release.Probes = append(release.Probes, p)
+		}
+		if release.Reason != "" { // what has no version has nothing else
+			for i := range release.Probes {
+				if p := &release.Probes[i]; p.Hole == HoleNotCaptured {
+					p.Hole, p.Reason = HoleDeclared, release.Reason
+				}
+			}
 		}
 		cover.Releases = append(cover.Releases, release)
 	}

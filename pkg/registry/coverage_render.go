@@ -123,9 +123,13 @@ func columnWidth(rows [][]string, i int) int {
 	return width
 }
 
-// shown are the releases of a table: those that are current or that anything backs.
+// shown are the releases of a table: those that are current or observed.
 func (a AgentCoverage) shown() []ReleaseCoverage {
-	return slices.DeleteFunc(slices.Clone(a.Releases), func(r ReleaseCoverage) bool { return len(r.Channels) == 0 && !r.Claimed })
+	return slices.DeleteFunc(slices.Clone(a.Releases), func(r ReleaseCoverage) bool { return !r.shown() })
+}
+
+func (r ReleaseCoverage) shown() bool {
+	return len(r.Channels) > 0 || slices.ContainsFunc(r.Probes, func(p ProbeCoverage) bool { return p.Observations > 0 })
 }
 
 // rows are the table of an agent, its head first; none where no release is shown.
@@ -199,8 +203,28 @@ func (a AgentCoverage) notes() []string {
 		slices.Sort(probes[g])
 		lines = append(lines, fmt.Sprintf("%s %s (%s): %s", g.mark, strings.Join(probes[g], ", "), g.versions, g.reason))
 	}
-	if blank := len(a.Releases) - len(releases); blank > 0 {
-		lines = append(lines, fmt.Sprintf("other releases that nothing covers: %d", blank))
+	return append(lines, a.blank()...)
+}
+
+// blank tells of the releases that are not shown: those of which nothing can be observed, by reason, and a count of the rest.
+func (a AgentCoverage) blank() []string {
+	byReason := map[string][]string{}
+	rest := 0
+	for _, r := range a.Releases {
+		switch {
+		case r.shown():
+		case r.Reason != "":
+			byReason[r.Reason] = append(byReason[r.Reason], string(r.Version))
+		default:
+			rest++
+		}
+	}
+	var lines []string
+	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
+		lines = append(lines, fmt.Sprintf("%s %s: %s", marks[HoleDeclared], strings.Join(byReason[reason], ", "), reason))
+	}
+	if rest > 0 {
+		lines = append(lines, fmt.Sprintf("other releases that nothing covers: %d", rest))
 	}
 	return lines
 }

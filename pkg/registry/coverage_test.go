@@ -103,6 +103,30 @@ func TestHoleOfOneMode(t *testing.T) {
 	}
 }
 
+// Releases that cannot be installed are told apart from those that nobody captured; a release whose observations back
+// nothing has a column.
+func TestCoverageOfReleases(t *testing.T) {
+	agent := contract.Agent{
+		ID: "acme", Modes: []contract.Mode{{ID: "run", Family: contract.FamilyPlain, Transport: contract.TransportPlain, Argv: []contract.ArgvForm{{Argv: []string{"{prompt}"}}}}},
+		Holes: []contract.Hole{
+			{Probe: "asks", Releases: "<1.0.0", Reason: "It downloads its executable."},
+			{Probe: "asks", Releases: "3.0.0", Reason: "Its executable was never published."},
+		},
+	}
+	asks := contract.Probe{ID: "asks", Expected: &contract.MinEvents{Kind: "version"}}
+	b := builder{agent: agent, catalog: &Catalog{Agents: map[contract.AgentID]contract.Agent{"acme": agent}, Probes: map[contract.ProbeID]contract.Probe{"asks": asks, "chat": {ID: "chat"}}}, releases: contract.ReleaseList{
+		Channels: []contract.ChannelHead{{Name: "latest", Version: "3.0.0"}},
+		Releases: []contract.ReleaseRecord{{Version: "3.0.0"}, {Version: "2.0.0"}, {Version: "1.0.0"}, {Version: "0.2.0"}, {Version: "0.1.0"}},
+	}, judged: []Judged{withdrawn("2.0.0", "asks", contract.ModeVersion)}}
+	got := CoverageText([]AgentCoverage{b.coverage()})
+	for _, line := range []string{"  probe  3.0.0  2.0.0", "  asks       x      !", "  chat       x      .", "  x asks, chat (3.0.0): Its executable was never published.",
+		"  x 0.2.0, 0.1.0: It downloads its executable.", "  other releases that nothing covers: 1"} {
+		if !strings.Contains(got, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, got)
+		}
+	}
+}
+
 func withdrawn(v contract.CLIVersion, probe contract.ProbeID, mode contract.ModeID) Judged {
 	o := contract.Observation{Agent: "acme", CLIVersion: v, Probe: probe, Command: contract.Command{Mode: mode}}
 	return Judged{Record: &Record{Observation: o}, Reason: "withdrawn"}
