@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 )
@@ -13,6 +14,7 @@ type invariants struct {
 	frames    int
 	asked     bool // the host asked for a turn, by the request whose answer ends it
 	session   bool // a session began
+	refused   bool // the CLI refused a request
 	terminals int
 	open      map[pairKey]bool
 	broken    map[string]bool
@@ -36,6 +38,7 @@ func (v *invariants) frame(eventType string, pairs []protocol.Pair) {
 		return
 	}
 	v.session = v.session || v.dialect.Starts(eventType)
+	v.refused = v.refused || strings.HasPrefix(eventType, "error/")
 	src := &v.dialect.Source
 	if v.frames == 1 && src.Session != "" && eventType != src.Session {
 		v.broke(fmt.Sprintf("session: the first frame is not %s", src.Session))
@@ -77,8 +80,8 @@ func (v *invariants) unanswered(names []string) {
 func (v *invariants) finish(stopped bool) []string {
 	if v.dialect != nil && v.frames > 0 {
 		want := v.dialect.Source.Terminal.PerTurn
-		if v.session && !v.asked && v.dialect.EndsByAnswer() {
-			want = 0 // a host that has a session and asks for no turn is promised no end of one
+		if (v.session || v.refused) && !v.asked && v.dialect.EndsByAnswer() {
+			want = 0 // a host that has a session, or is refused one, and asks for no turn is promised no end of one
 		}
 		if want > 0 && v.terminals != want && (!stopped || v.terminals > want) {
 			v.broke(fmt.Sprintf("terminal: %s of the turn's end instead of %d", times(v.terminals), want))

@@ -40,6 +40,35 @@ func TestInvariantsOfAStoppedRun(t *testing.T) {
 	}
 }
 
+// A host whose session is refused asks for no turn, and is promised no end of one.
+func TestInvariantsOfARefusedSession(t *testing.T) {
+	d, err := protocol.Compile(contract.Dialect{
+		Name: "d", EventType: []contract.EventTypeRule{{Path: "$.method"}}, Terminal: contract.Terminal{Events: []string{"response/prompt"}, PerTurn: 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(requests []string, frames ...string) []string {
+		v := newInvariants(d)
+		for _, r := range requests {
+			v.request(r)
+		}
+		for _, f := range frames {
+			v.frame(f, nil)
+		}
+		return v.finish(false)
+	}
+	if got := run([]string{"hello", "new"}, "response/hello", "error/new"); len(got) > 0 {
+		t.Errorf("refused: %v", got)
+	}
+	if got := run([]string{"hello", "new"}, "response/hello"); len(got) != 1 {
+		t.Errorf("neither refused nor served: %v", got)
+	}
+	if got := run([]string{"new", "prompt"}, "error/new"); len(got) != 1 {
+		t.Errorf("asked all the same: %v", got)
+	}
+}
+
 // A CLI that tries again takes back the end that it told.
 func TestInvariantsOfATurnThatGoesOn(t *testing.T) {
 	d, err := protocol.Compile(contract.Dialect{

@@ -242,7 +242,7 @@ func TestRPCCapabilities(t *testing.T) {
 	_, refused := rpcShape(t, `> {"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}
 < {"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}
 `)
-	if diff := cmp.Diff([]string{"terminal: no frame of the turn's end instead of 1"}, refused.Violations); diff != "" {
-		t.Error(diff)
+	if len(refused.Violations) > 0 {
+		t.Errorf("a host that is refused a session: %v", refused.Violations)
 	}
 }
