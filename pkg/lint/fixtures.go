@@ -343,10 +343,10 @@ var fixtureRules = []Rule{
 			}
 			o := f.fixture.origin.Observation.Shape
 			if !slices.Equal(o.Violations, f.fixture.result.Violations) {
-				report(string(f.fixture.origin.Path), "/shape/violations", "the invariants that the run broke are not those that the fixture shows broken", "write what normalizing the fixture gives")
+				report(string(f.fixture.origin.Path), "/shape/violations", "the invariants that the run broke are not those that the fixture shows broken", migrateRemedy)
 			}
 			if !slices.Equal(o.Ambient, f.fixture.result.Ambient) {
-				report(string(f.fixture.origin.Path), "/shape/ambient", "the ambient events are not those of the fixture", "write what normalizing the fixture gives")
+				report(string(f.fixture.origin.Path), "/shape/ambient", "the ambient events are not those of the fixture", migrateRemedy)
 			}
 		},
 	},
