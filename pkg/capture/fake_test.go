@@ -155,6 +155,13 @@ func fakeAgent(verb string, args []string) {
 			_, _ = os.Stdout.Write(chunk)
 		}
 		talk(baseURL)
+	case "eat":
+		talk(baseURL)
+		all := make([]byte, 240<<20)
+		for i := 0; i < len(all); i += 4096 {
+			all[i] = 1
+		}
+		time.Sleep(time.Minute) // until the box is ended where memory is sampled
 	case "burn":
 		burn()
 		talk(baseURL)

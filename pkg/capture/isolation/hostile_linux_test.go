@@ -34,6 +34,12 @@ func hostile(what string, args []string) int {
 			did("wrote to "+dir, os.WriteFile(filepath.Join(dir, "by-a-child"), []byte("x"), 0o600))
 			did("made a folder in "+dir, os.Mkdir(filepath.Join(dir, "folder-by-a-child"), 0o700))
 		}
+	case "open": // for writing
+		for _, name := range args {
+			f, err := os.OpenFile(name, os.O_WRONLY, 0)
+			did("opened "+name, err)
+			_ = f.Close()
+		}
 	case "connect":
 		for _, addr := range args {
 			network, addr, _ := strings.Cut(addr, "=")

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -284,48 +283,6 @@ func (n *namespaces) listen() {
 		c.finish(Exit{Code: -1, Signal: "SIGKILL"}, err)
 	}
 	close(n.gone)
-}
-
-// sendSetup asks the init to set the box up, and gives it the files of the control group.
-func (n *namespaces) sendSetup(s *setup) error {
-	var fds []int
-	if n.group != nil {
-		// Without them the children are in no group, and the init counts.
-		if files, err := n.group.files(); err == nil {
-			defer closeAll(files)
-			s.Cgroup = n.group.info()
-			for _, f := range files {
-				fds = append(fds, int(f.Fd()))
-			}
-		}
-	}
-	return send(n.conn, message{Setup: s}, fds...)
-}
-
-// watchMemory ends the box when the kernel has killed something in it for want of memory: the rest would go on without it.
-func (n *namespaces) watchMemory() {
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-n.gone:
-			return
-		case <-ticker.C:
-			n.mu.Lock()
-			n.starved()
-			n.mu.Unlock()
-		}
-	}
-}
-
-// starved reports whether the kernel killed something for want of memory, and ends the box then. It is called with mu held.
-func (n *namespaces) starved() bool {
-	limit := n.group.starved()
-	if limit != nil && n.limit == nil {
-		n.limit = limit
-		_ = n.init.Process.Kill() // it fails only when the init has ended
-	}
-	return limit != nil
 }
 
 func (n *namespaces) start(c Command, child *Child, stdio [3]*os.File) error {

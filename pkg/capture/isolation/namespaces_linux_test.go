@@ -106,7 +106,7 @@ func helpHere(what string, args []string) int {
 		}
 	case "parent": // opens a box and is killed
 		exe, _ := os.Executable()
-		b, err := Open(context.Background(), Options{Enabled: args[1] == "true", Readable: []string{exe}})
+		b, err := Open(context.Background(), Options{Enabled: args[1] == "true", Readable: []string{exe}, Limits: Limits{Memory: 1 << 30, Processes: 4096}})
 		if err != nil {
 			fmt.Print(err)
 			return 1
@@ -322,6 +322,7 @@ func TestParentKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			awaitReady(t, &Child{Stdout: out.(*os.File)})
+			groups := groupsOf(m)
 			_ = parent.Process.Kill()
 			_ = parent.Wait()
 			for end := time.Now().Add(5 * time.Second); running(m); time.Sleep(time.Millisecond) {
@@ -329,6 +330,7 @@ func TestParentKilled(t *testing.T) {
 					t.Fatal("the child outlives the parent")
 				}
 			}
+			sweeps(t, groups)
 		})
 	}
 }
