@@ -37,7 +37,10 @@ export interface EventDifference {
   fields?: string[]
 }
 
-/** The sanitized transcript of a shape. */
+/**
+ * The sanitized transcript of a shape: that of the first accepted run. Runs of equal structure share it, so its texts may be
+ * those of another probe, release or agent.
+ */
 export interface Fixture {
   shape: string
   /** Path inside the package, and absolute. */
@@ -72,8 +75,10 @@ export interface SupportedShape {
 }
 
 export interface ObservationFilter {
+  /** Id or alias. */
   agent?: string
   version?: string
+  /** Id, with hyphens or underscores. */
   probe?: string
   /** Also those that were taken out of all claims. */
   withdrawn?: boolean
@@ -89,7 +94,9 @@ export interface Manifest {
 }
 
 export function supportMatrix(): SupportMatrix
+/** Throws where the package has no goldens of the parser at all. */
 export function supportedShapes(options?: { parser?: string }): SupportedShape[]
+/** Throws on an agent or a probe that the package does not know. */
 export function observations(filter?: ObservationFilter): (Observation & { path: string; evidence?: Evidence })[]
 export function agents(): AgentIndex['agents']
 export function agent(id: string): Agent
@@ -100,7 +107,8 @@ export function probe(id: string): Probe
 export function errorCases(): (ErrorCase & { path: string })[]
 export function schemas(): Record<string, object>
 export function resolveShape(signature: string): string
-export function compareEvents(golden: ParserEvent[], events: ParserEvent[]): EventDifference[]
+/** Takes what golden() gives, or its events. Throws on what is no list of events. */
+export function compareEvents(golden: Golden | ParserEvent[], events: ParserEvent[]): EventDifference[]
 export function manifest(): Manifest
 /** Hashes every file again, offline. Throws a ContractsError that names the first file that differs. */
 export function verifyManifest(): { name: string; version: string; files: number }

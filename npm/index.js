@@ -4,6 +4,12 @@ import { compareEvents } from './replay.js'
 
 export { ContractsError, SCHEMA_VERSION, compareEvents, manifest, registerMigration, verifyManifest }
 
+// A filter that is spelled otherwise would be none: a pass that proves nothing.
+function known(options, names) {
+  const unknown = Object.keys(options).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new ContractsError(`there is no option ${unknown}; there are ${names.join(', ')}`)
+}
+
 const stem = (signature) => String(signature).replace(':', '-')
 
 /** Follows migrated shapes to the signature of today. */
@@ -32,15 +38,26 @@ export function agents() {
   return record('agents-index', 'data/agents.json').agents
 }
 
-/** The full record of one agent, by id. */
-export function agent(id) {
-  const path = `data/agents/${id}.json`
-  if (!has(path)) throw new ContractsError(`the package has no agent of this id; it has ${agents().map((a) => a.id).join(', ')}`)
-  return record('agent', path)
+/** The full record of one agent, by id or alias. */
+export function agent(name) {
+  const path = `data/agents/${name}.json`
+  if (has(path)) return record('agent', path)
+  const ids = agents().map((a) => a.id)
+  for (const id of ids) {
+    const path = `data/agents/${id}.json`
+    if (!has(path)) continue
+    const found = record('agent', path)
+    if (found.aliases?.includes(name)) return found
+  }
+  throw new ContractsError(`the package has no agent of this id; it has ${ids.join(', ')}`)
 }
 
-/** All observations, sorted by path; withdrawn ones only on request. */
-export function observations({ agent: id, version, probe, withdrawn = false } = {}) {
+/** All observations, sorted by path; withdrawn ones only on request. An agent or probe that the package does not know is an error. */
+export function observations(filter = {}) {
+  known(filter, ['agent', 'version', 'probe', 'withdrawn'])
+  const { version, withdrawn = false } = filter
+  const id = filter.agent && agent(filter.agent).id
+  const probe = filter.probe && probePath(filter.probe).id
   const found = []
   for (const path of files('data/observations/')) {
     if (!path.endsWith('.observation.json')) continue
@@ -62,7 +79,10 @@ export function shape(signature) {
   return record('shape', find('shapes', signature, '.shape.json'))
 }
 
-/** The sanitized transcript of a shape. */
+/**
+ * The sanitized transcript of a shape: that of the first accepted run. Runs of equal structure share it, so its texts may be
+ * those of another probe, release or agent than the one whose signature was asked for.
+ */
 export function fixture(signature) {
   const path = find('fixtures', signature, '.jsonl')
   const transcript = text(path).split('\n').filter(Boolean).map((line) => JSON.parse(line))
@@ -91,11 +111,19 @@ export function schemas() {
   return Object.fromEntries(files('data/schemas/').map((path) => [path.replace(/^.*\/|\.schema\.json$/g, ''), json(path)]))
 }
 
+function probePath(name) {
+  const id = String(name).replaceAll('_', '-')
+  const path = `data/probes/${id}.json`
+  if (!has(path)) {
+    const ids = files('data/probes/').map((path) => path.replace(/^.*\/|\.json$/g, ''))
+    throw new ContractsError(`the package has no probe of this id; it has ${ids.join(', ')}`)
+  }
+  return { id, path }
+}
+
 /** One probe: prompt, workspace, script and what a run must show. */
 export function probe(id) {
-  const path = `data/probes/${String(id).replaceAll('_', '-')}.json`
-  if (!has(path)) throw new ContractsError('the package has no probe of this id')
-  return record('probe', path)
+  return record('probe', probePath(id).path)
 }
 
 /** What a host's classifier must say of failures. */
@@ -107,7 +135,11 @@ export function errorCases() {
  * Every shape that backs a claim of the support matrix, with what a parser test needs: the fixture, which events it
  * must give, and the golden of the parser that is named, or of the reference one.
  */
-export function supportedShapes({ parser = 'reference' } = {}) {
+export function supportedShapes(options = {}) {
+  known(options, ['parser'])
+  const { parser = 'reference' } = options
+  const parsers = [...new Set(['reference', ...files('data/goldens/').map((path) => path.split('/')[2])])]
+  if (!parsers.includes(parser)) throw new ContractsError(`the package has no goldens of this parser; it has those of ${parsers.join(', ')}`)
   const bySignature = new Map()
   for (const o of observations()) {
     const signature = resolveShape(o.shape.signature)

@@ -1,4 +1,5 @@
 // Holds a parser's events against a golden. The rules are those of the registry's own replay.
+import { ContractsError } from './data.js'
 
 function same(a, b) {
   if (a === b) return true
@@ -35,8 +36,19 @@ function align(a, b) {
   return pairs
 }
 
-/** Lists what differs between a golden's events and a parser's. It never holds a value, only names and places. */
-export function compareEvents(golden, events) {
+// Anything but a list would compare as an empty one: a pass that proves nothing.
+function list(value, what) {
+  if (!Array.isArray(value) || value.some((e) => typeof e?.event !== 'string')) throw new ContractsError(`${what} no array of { event, fields }`)
+  return value
+}
+
+/**
+ * Lists what differs between a golden, or its events, and a parser's events. It never holds a value, only names and
+ * places.
+ */
+export function compareEvents(expected, events) {
+  const golden = list(expected?.events ?? expected, 'the golden has')
+  list(events, "the parser's events are")
   const differences = []
   let i = 0
   let j = 0

@@ -13,7 +13,13 @@ test('supported shapes carry what a parser test needs', async (t) => {
     expectedDaemonEvents: [{ event: 'assistant_text', fields: { text: 'Hello.' } }, { event: 'raw', fields: { event_type: 'ping' } }, { event: 'done' }],
   }])
   assert.equal(contracts.default.supportedShapes, contracts.supportedShapes)
+})
+
+test('a parser without a golden of the shape has no expected events; one without goldens is an error', async (t) => {
+  const { contracts } = await load(t, { ...records(), 'data/goldens/other/plain/sha256-0.events.json': {} })
   assert.equal(contracts.supportedShapes({ parser: 'other' })[0].expectedDaemonEvents, undefined)
+  assert.throws(() => contracts.supportedShapes({ parser: 'nope' }), /no goldens of this parser; it has those of reference, other/)
+  assert.throws(() => contracts.supportedShapes({ parsers: 'other' }), /no option parsers; there are parser/)
 })
 
 test('a fixture gives both streams and the end', async (t) => {
@@ -43,10 +49,23 @@ test('records are found by shape, agent and probe', async (t) => {
   assert.equal(contracts.shape(OLD_SHAPE).signature, SHAPE)
   assert.deepEqual(Object.keys(contracts.schemas()), ['shape'])
   assert.equal(contracts.observations({ agent: 'sample', version: '1.2.0', probe: 'chat' }).length, 1)
-  assert.equal(contracts.observations({ agent: 'other' }).length, 0)
   assert.equal(contracts.agent('sample').name, 'Sample CLI')
   assert.equal(contracts.probe('chat').prompt, 'Say hello.')
   assert.deepEqual(contracts.errorCases(), [])
+})
+
+test('names are found in every spelling, and what is unknown is an error', async (t) => {
+  const data = records()
+  data['data/probes/chat-text.json'] = { ...data['data/probes/chat.json'], id: 'chat-text' }
+  data['data/agents/sample.json'].aliases = ['sample_cli']
+  for (const path of Object.keys(data)) if (path.endsWith('.observation.json')) data[path].probe = 'chat-text'
+  const { contracts } = await load(t, data)
+  assert.equal(contracts.observations({ probe: 'chat_text' }).length, 1)
+  assert.equal(contracts.observations({ agent: 'sample_cli' }).length, 1)
+  assert.equal(contracts.agent('sample_cli').id, 'sample')
+  assert.throws(() => contracts.observations({ agents: 'sample' }), /no option agents; there are agent, version, probe, withdrawn/)
+  assert.throws(() => contracts.observations({ agent: 'smaple' }), /it has sample/)
+  assert.throws(() => contracts.observations({ probe: 'chat_txt' }), /it has chat-text, chat/)
 })
 
 test('what is not there is an error that names it', async (t) => {
@@ -107,4 +126,14 @@ test('events are compared in order, without values', async (t) => {
     { kind: 'changed', index: 1, event: 'assistant_text', fields: ['text'] },
     { kind: 'lost', index: 2, event: 'done' },
   ])
+})
+
+test('a golden is compared as it comes, and what is no list of events is an error', async (t) => {
+  const { contracts } = await load(t)
+  const golden = contracts.golden(SHAPE)
+  assert.deepEqual(contracts.compareEvents(golden, golden.events), [])
+  assert.deepEqual(contracts.compareEvents(golden, []).map((d) => d.kind), ['lost', 'lost', 'lost'])
+  for (const [expected, events] of [[undefined, []], [{}, []], [golden, undefined], [golden, golden], [golden, [null]], ['done', []]]) {
+    assert.throws(() => contracts.compareEvents(expected, events), contracts.ContractsError)
+  }
 })
