@@ -1,5 +1,5 @@
 // Generated from registry/schemas/client.schema.json; do not edit.
-// schema-sha256: fbccef5cdf5042f079c6dd62647e986b32fb234ab80b7b60433c0f97ab0cf7c6
+// schema-sha256: bfdba66291ade39a7b6bdc8838584fee13d35fd9f2ed925412c034e1d38d7310
 
 /**
  * ClientID names a client profile: the file registry/clients/<id>.json.
@@ -21,6 +21,10 @@ export type ModelMethod = 'config-option' | 'set-model'
  * UnknownRequest is what a host does with a request of the agent that it does not implement.
  */
 export type UnknownRequest = 'method-not-found' | 'ignore'
+/**
+ * AgentID names an agent: the file registry/agents/<id>.json.
+ */
+export type AgentID = string
 
 /**
  * Client is a client profile: how one host speaks the RPC families. What a runner sends is part of a contract, so it is data with a source, and not the habit of a library.
@@ -85,6 +89,10 @@ export interface ACPClient {
    */
   loads_sessions?: boolean
   cancel: CancelForm
+  /**
+   * How the host links to an image, by agent: the first form that fits; without one the path alone
+   */
+  images?: LinkForm[]
 }
 /**
  * ClientInfo is how the host introduces itself.
@@ -112,6 +120,23 @@ export interface CancelForm {
    * Standard input closes at once, without waiting for the answer of the prompt
    */
   closes_stdin?: boolean
+}
+/**
+ * LinkForm is how a host links to an image in a prompt.
+ */
+export interface LinkForm {
+  /**
+   * Agents that get this form; none means all
+   */
+  agents?: AgentID[]
+  /**
+   * The link is a file URL and not a path
+   */
+  file_url?: boolean
+  /**
+   * The link says the media type
+   */
+  media_type?: boolean
 }
 /**
  * CommandClient is a host's side of the RPC family in which it sends commands and the CLI events.

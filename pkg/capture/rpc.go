@@ -31,7 +31,7 @@ func (c *Capturer) host(t Target, mode registry.Mode, vars map[string]string) (p
 	if err != nil {
 		return nil, err
 	}
-	turn := protocol.Turn{Prompt: vars["prompt"], Cwd: vars["cwd"], Authenticate: mode.Authenticate}
+	turn := protocol.Turn{Prompt: vars["prompt"], Cwd: vars["cwd"], Authenticate: mode.Authenticate, Agent: t.Agent.ID}
 	if mode.Resume != nil && len(mode.Resume.Argv) == 0 {
 		turn.Parent = vars["session"]
 	}

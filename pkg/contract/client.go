@@ -1,5 +1,7 @@
 package contract
 
+import "slices"
+
 // ClientID names a client profile: the file registry/clients/<id>.json.
 type ClientID string
 
@@ -42,6 +44,25 @@ type ACPClient struct {
 	// Loads says that the host continues a session by session/load, with the same folder and servers as for a new one.
 	Loads  bool       `json:"loads_sessions,omitempty" jsonschema:"description=The host continues a session by session/load\\, with the folder and servers of a new one"`
 	Cancel CancelForm `json:"cancel"`
+	// Images says how the host names an image: the first form whose agents hold the one that it drives. Without one the path alone.
+	Images []LinkForm `json:"images,omitempty" jsonschema:"description=How the host links to an image\\, by agent: the first form that fits; without one the path alone"`
+}
+
+// LinkForm is how a host links to an image in a prompt.
+type LinkForm struct {
+	Agents    []AgentID `json:"agents,omitempty" jsonschema:"uniqueItems=true,description=Agents that get this form; none means all"`
+	FileURL   bool      `json:"file_url,omitempty" jsonschema:"description=The link is a file URL and not a path"`
+	MediaType bool      `json:"media_type,omitempty" jsonschema:"description=The link says the media type"`
+}
+
+// Link is how the host links to an image for an agent.
+func (c ACPClient) Link(agent AgentID) LinkForm {
+	for _, form := range c.Images {
+		if len(form.Agents) == 0 || slices.Contains(form.Agents, agent) {
+			return form
+		}
+	}
+	return LinkForm{}
 }
 
 // ClientInfo is how the host introduces itself.

@@ -201,7 +201,7 @@ func (c *acpClient) selectModel() {
 func (c *acpClient) prompt() {
 	blocks := []contentBlock{{Type: "text", Text: c.turn.Prompt}}
 	for _, image := range c.turn.Host.Images {
-		blocks = append(blocks, contentBlock{Type: "resource_link", URI: c.turn.Cwd + "/" + image.Name})
+		blocks = append(blocks, c.link(image))
 	}
 	c.request(contract.StepPrompt, "session/prompt", struct {
 		Session string         `json:"sessionId"`
@@ -210,6 +210,19 @@ func (c *acpClient) prompt() {
 	if c.turn.Host.CancelAt == contract.CancelAtPrompt {
 		c.cancel()
 	}
+}
+
+// link is how the host links to an image for this agent.
+func (c *acpClient) link(image contract.Image) contentBlock {
+	form := c.profile.Link(c.turn.Agent)
+	block := contentBlock{Type: "resource_link", URI: c.turn.Cwd + "/" + image.Name}
+	if form.FileURL {
+		block.URI = "file://" + block.URI
+	}
+	if form.MediaType {
+		block.MIMEType = image.MIMEType
+	}
+	return block
 }
 
 func (c *acpClient) cancel() {

@@ -15,7 +15,9 @@ type Turn struct {
 	Model, Authenticate string
 	// Parent is the session that the turn continues: its id, or Pi's session file. Empty for a new one.
 	Parent string
-	Host   contract.HostPolicy
+	// Agent is who is driven: a host may have forms of its own for some.
+	Agent contract.AgentID
+	Host  contract.HostPolicy
 }
 
 // Client is a host's side of one turn, as a profile speaks it: frames of the CLI in, frames of the host out. It does no

@@ -192,6 +192,7 @@ func TestValues(t *testing.T) {
 		{"cwd", `{"type":"t","p":"` + cwd + `","q":"` + cwd + `/notes.txt","r":"` + cwd + `/other.txt","s":"` + cwd + `-2"}`, `{"type":"t","p":"<cwd>","q":"<cwd>/notes.txt","r":"<cwd>/<path>","s":"<path>"}`},
 		{"home", `{"type":"t","p":"` + home + `/.cache/x","q":"` + home + `"}`, `{"type":"t","p":"<home>/<path>","q":"<home>"}`},
 		{"literal below a folder", `{"type":"t","p":"` + cwd + `/sub/file.txt","q":"` + cwd + `\\sub\\file.txt"}`, `{"type":"t","p":"<cwd>/sub/file.txt","q":"<cwd>/sub/file.txt"}`},
+		{"file URL of a literal", `{"type":"t","p":"file://` + cwd + `/sub/file.txt","q":"file://` + cwd + `/other.txt","r":"file:///etc/x","s":"file://` + cwd + `"}`, `{"type":"t","p":"file://<cwd>/sub/file.txt","q":"<url>","r":"<url>","s":"<url>"}`},
 		{"url", `{"type":"t","u":"https://example.com/a?sig=abc","v":"postgres://u:p@h/db"}`, `{"type":"t","u":"<url>","v":"<url>"}`},
 		{"email", `{"type":"t","e":"somebody@example.com"}`, `{"type":"t","e":"<email>"}`},
 		{"account, token and webhook", `{"type":"t","account":"acct 77","token":"sk-FAKE","hook":"https://hooks.example/T0/B0"}`, `{"type":"t","account":"<text>","token":"<text>","hook":"<url>"}`},

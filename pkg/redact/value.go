@@ -22,6 +22,7 @@ const (
 	placeCwd     = "<cwd>"
 	placeHome    = "<home>"
 	placeURL     = "<url>"
+	fileURL      = "file://"
 	placeEmail   = "<email>"
 	placeEnum    = "<enum>"
 	placeTime    = "1970-01-01T00:00:00Z"
@@ -117,17 +118,12 @@ func (r *redactor) str(dst, s []byte, path *protocol.Path) ([]byte, error) {
 
 // form appends what a value looks like, quoted. The tests of the first byte spare most texts the patterns.
 func (r *redactor) form(dst, s []byte) []byte {
-	for _, place := range [2]struct {
-		spellings []string
-		name      string
-	}{{r.policy.Cwd, placeCwd}, {r.policy.Home, placeHome}} {
-		for _, dir := range place.spellings {
-			if rest, ok := below(s, dir, `/\`); ok && dir != "" {
-				return r.under(dst, place.name, rest)
-			}
-		}
-		if rest, ok := below(s, place.name, "/"); ok {
-			return r.under(dst, place.name, rest)
+	if place, rest, ok := r.runFolder(s); ok {
+		return r.under(dst, place, rest)
+	}
+	if path, ok := bytes.CutPrefix(s, []byte(fileURL)); ok { // to a file that the probe brought, as hosts link to images
+		if place, rest, ok := r.runFolder(path); ok && len(rest) > 1 && r.literals[string(rest[1:])] {
+			return r.under(dst, fileURL+place, rest)
 		}
 	}
 	switch c := s[0]; {
@@ -141,6 +137,24 @@ func (r *redactor) form(dst, s []byte) []byte {
 		return appendPlace(dst, placeEmail)
 	}
 	return appendPlace(dst, placeText)
+}
+
+// runFolder tells which of the run's folders a path lies in, and what of it follows the folder's name.
+func (r *redactor) runFolder(s []byte) (place string, rest []byte, ok bool) {
+	for _, place := range [2]struct {
+		spellings []string
+		name      string
+	}{{r.policy.Cwd, placeCwd}, {r.policy.Home, placeHome}} {
+		for _, dir := range place.spellings {
+			if rest, ok := below(s, dir, `/\`); ok && dir != "" {
+				return place.name, rest, true
+			}
+		}
+		if rest, ok := below(s, place.name, "/"); ok {
+			return place.name, rest, true
+		}
+	}
+	return "", nil, false
 }
 
 // below gives what follows a folder's name in a path, and whether s is the folder or something in it.

@@ -27,7 +27,7 @@ func (e *ClientError) Error() string {
 // Host is the host's side of a recorded turn, with the placeholders of a sanitized transcript for what a run decides.
 // parent is the session that the turn continued, as Parent finds it.
 func Host(a contract.Agent, version contract.CLIVersion, mode registry.Mode, p contract.Probe, profile contract.Client, parent string) (protocol.Client, error) {
-	turn := protocol.Turn{Prompt: p.Sent(), Cwd: "<cwd>", Authenticate: mode.Authenticate, Parent: parent}
+	turn := protocol.Turn{Prompt: p.Sent(), Cwd: "<cwd>", Authenticate: mode.Authenticate, Parent: parent, Agent: a.ID}
 	if api, ok := registry.ModelAPI(a, version); ok && mode.SelectModel {
 		turn.Model = api.Model
 	}
