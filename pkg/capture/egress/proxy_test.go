@@ -3,6 +3,8 @@ package egress
 import (
 	"bytes"
 	"context"
+	"crypto/ecdh"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -195,6 +197,33 @@ func TestSmuggling(t *testing.T) {
 	} {
 		if got := say(text); strings.Contains(got, "evil.example") || strings.Count(got, "HTTP/1.1 200 OK") > 1 {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// A client may encrypt the name of the server that it means behind one that is on the list.
+func TestEncryptedServerName(t *testing.T) {
+	key, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A list of one configuration: version, length, number, key agreement, key, ciphers, longest name, the name in front, extensions.
+	front, public := "api.vendor.example", key.PublicKey().Bytes()
+	config := append([]byte{7, 0, 0x20, 0, byte(len(public))}, public...)
+	config = append(config, 0, 4, 0, 1, 0, 1, 0, byte(len(front)))
+	config = append(append(config, front...), 0, 0)
+	list := append([]byte{0, byte(len(config) + 4), 0xfe, 0x0d, 0, byte(len(config))}, config...)
+	for _, hidden := range []bool{false, true} {
+		near, far := net.Pipe()
+		c := &tls.Config{ServerName: front, MinVersion: tls.VersionTLS13}
+		if hidden {
+			c.ServerName, c.EncryptedClientHelloConfigList = "evil.example", list
+		}
+		go func() { _ = tls.Client(near, c).Handshake() }()
+		name, _, ok := clientHello(far, far)
+		_, _ = near.Close(), far.Close()
+		if name != front || ok == hidden {
+			t.Errorf("hidden %t: name %q, taken %t", hidden, name, ok)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -179,7 +180,7 @@ func (p *Proxy) secure(c net.Conn, from io.Reader, r *rule, host string, connect
 	_ = c.SetReadDeadline(time.Now().Add(headerTime))
 	name, hello, ok := clientHello(c, from)
 	if !ok {
-		p.fault(r, "a connection that is no TLS, or names no server")
+		p.fault(r, "a connection that is no TLS, or does not say openly which server it means")
 		return
 	}
 	if name = canonical(name); name != host {
@@ -236,13 +237,16 @@ func (w *counter) Write(b []byte) (int, error) {
 
 var errSeen = errors.New("the first message is read")
 
+// encryptedHello is the extension by which a client may mean another server than the one that it names.
+const encryptedHello = 0xfe0d
+
 // clientHello reads the first message of a TLS client, and gives the server's name in it and the bytes read so far.
 func clientHello(c net.Conn, from io.Reader) (name string, read []byte, ok bool) {
 	l := &listening{Conn: c, from: io.LimitReader(from, maxHeader)}
 	_ = tls.Server(l, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		name = h.ServerName
 		_, err := netip.ParseAddr(name)
-		ok = name != "" && err != nil && !strings.Contains(name, ":")
+		ok = name != "" && err != nil && !strings.Contains(name, ":") && !slices.Contains(h.Extensions, encryptedHello)
 		return nil, errSeen
 	}}).Handshake()
 	return name, l.read.Bytes(), ok

@@ -156,6 +156,13 @@ func hostile(what string, args []string) int {
 			time.Sleep(time.Millisecond)
 		}
 		fmt.Println("filled")
+	case "fill-empty":
+		for i := range 400_000 {
+			if os.WriteFile(filepath.Join(args[0], strconv.Itoa(i)), nil, 0o600) != nil {
+				break
+			}
+		}
+		fmt.Println("filled")
 	case "large-file":
 		f, err := os.Create(filepath.Join(args[0], "large"))
 		if err != nil {
@@ -276,6 +283,9 @@ func TestFindsNoSecret(t *testing.T) {
 	if err := os.WriteFile(file, []byte(secret), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if out := did(t, openBox(t, Options{Enabled: true, Readable: []string{private}}), "find", secret, file); !strings.Contains(out, file) {
+		t.Errorf("a child that is given the file finds nothing: %q", out)
+	}
 	b := openBox(t, Options{Enabled: true, Private: []string{private}})
 	parent := strconv.Itoa(os.Getpid())
 	if out := did(t, b, "find", secret, file, "/proc/"+parent+"/environ", "/proc/1/environ"); out != "" {
@@ -283,6 +293,19 @@ func TestFindsNoSecret(t *testing.T) {
 	}
 	if out := did(t, b, "ptrace", "1", parent); out != "" {
 		t.Errorf("the child\n%s", out)
+	}
+}
+
+// What a process changes in its environment is not in /proc, so the recorder here is one that was started with a secret.
+func TestReadsNothingOfItsRecorder(t *testing.T) {
+	openBox(t, Options{Enabled: true}) // skips where there are no namespaces
+	for _, enabled := range []bool{false, true} {
+		c := exec.Command(self(t), "helper", "recorder", strconv.FormatBool(enabled))
+		c.Env = []string{"RECORDER_SECRET=value-of-the-recorder"}
+		out, err := c.Output()
+		if found := strings.Contains(string(out), "/environ"); found == enabled || err != nil {
+			t.Errorf("isolated %t: the child\n%s%v", enabled, out, err)
+		}
 	}
 }
 
@@ -331,6 +354,11 @@ func TestDisk(t *testing.T) {
 			refuses(t, startHelper(t, b, "fill", dir), "disk")
 		})
 	}
+	t.Run("empty files", func(t *testing.T) {
+		dir := t.TempDir()
+		b := openBox(t, Options{Enabled: true, Writable: []string{dir}, Limits: Limits{Disk: 256 << 10}})
+		refuses(t, startHelper(t, b, "fill-empty", dir), "disk")
+	})
 	t.Run("one file", func(t *testing.T) {
 		dir := t.TempDir()
 		b := openBox(t, Options{Enabled: true, Writable: []string{dir}, Limits: Limits{Disk: 8 << 20}})

@@ -104,6 +104,32 @@ func helpHere(what string, args []string) int {
 		if d.Start() != nil {
 			return 1
 		}
+	case "deep-daemon": // the same in namespaces of its own, where there may be some
+		for _, flags := range []uintptr{unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWIPC, 0} {
+			d := exec.Command("/proc/self/exe", "helper", "sleep", args[0])
+			d.Stdin, d.Stdout, d.Stderr = os.Stdin, os.Stdout, os.Stderr
+			d.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: flags}
+			if d.Start() == nil {
+				return 0
+			}
+		}
+		return 1
+	case "recorder": // opens a box, in which somebody looks for what is in the environment of this process
+		exe, _ := os.Executable()
+		b, err := Open(context.Background(), Options{Enabled: args[0] == "true", Readable: []string{exe}})
+		if err != nil {
+			fmt.Print(err)
+			return 1
+		}
+		defer b.Close()
+		own := fmt.Sprintf("/proc/%d/", os.Getpid())
+		c, err := b.Start(Command{Path: exe, Args: []string{"helper", "find", os.Getenv("RECORDER_SECRET"), own + "environ", own + "task/" + filepath.Base(own) + "/environ"}, Dir: "/"})
+		if err != nil {
+			fmt.Print(err)
+			return 1
+		}
+		_, _ = io.Copy(os.Stdout, c.Stdout)
+		_, _ = c.Wait()
 	case "parent": // opens a box and is killed
 		exe, _ := os.Executable()
 		b, err := Open(context.Background(), Options{Enabled: args[1] == "true", Readable: []string{exe}, Limits: Limits{Memory: 1 << 30, Processes: 4096}})
@@ -260,13 +286,13 @@ func TestStrayDescriptors(t *testing.T) {
 }
 
 func TestCloseLeavesNothing(t *testing.T) {
-	for _, what := range []string{"daemon", "sleep"} {
+	for _, what := range []string{"daemon", "deep-daemon", "sleep"} {
 		t.Run(what, func(t *testing.T) {
 			b := openBox(t, Options{Enabled: true})
 			m := marker(t)
 			c := startHelper(t, b, what, m)
 			awaitReady(t, c)
-			if what == "daemon" { // whoever started it has ended, and it lives
+			if what != "sleep" { // whoever started it has ended, and it lives
 				if exit, err := c.Wait(); exit != (Exit{}) || err != nil {
 					t.Fatal(exit, err)
 				}
