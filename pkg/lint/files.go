@@ -65,7 +65,7 @@ var fileRules = []Rule{
 		ID: "file/regular", Purpose: "A tree holds regular files whose names differ in more than case.", Severity: Error,
 		tree: func(s *state, report reporter) {
 			for _, file := range s.tree.Strange {
-				report(shown(file), "", "the entry is no regular file, or another one differs from it only in case", "remove it")
+				report(shown(file), "", "the entry is no regular file, lies too far down, or another one differs from it only in case", "remove it")
 			}
 		},
 	},

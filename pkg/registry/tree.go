@@ -17,6 +17,8 @@ import (
 const (
 	MaxFiles    = 1_500_000
 	MaxFileSize = 64 << 20
+	// maxDepth is how many folders may lie above a file.
+	maxDepth = 16
 )
 
 // ErrMissing reports a path that the tree does not hold.
@@ -33,7 +35,7 @@ type Tree struct {
 	files []string
 	// under is the base of an overlay: what this tree lacks is looked up there.
 	under *Tree
-	// Strange lists what does not belong into a tree: links, devices, paths that differ only in case.
+	// Strange lists what does not belong into a tree: links, devices, paths that differ only in case, folders far down.
 	Strange []string
 }
 
@@ -76,6 +78,10 @@ func (t *Tree) list() error {
 			return fs.SkipDir
 		}
 		if d.IsDir() {
+			if strings.Count(p, "/") >= maxDepth {
+				t.Strange = append(t.Strange, p)
+				return fs.SkipDir
+			}
 			return nil
 		}
 		if !d.Type().IsRegular() {

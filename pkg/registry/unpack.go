@@ -9,14 +9,20 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"regexp"
 	"strings"
 )
 
-// maxArchive bounds an archive itself.
+// maxArchive bounds an archive itself, maxDirectory the list of its entries that a zip archive has, in bytes.
 const maxArchive = 256 << 20
+
+var maxDirectory int64 = 16 << 20
+
+// maxPath is how long a path may be, in bytes.
+const maxPath = 400
 
 // portablePath are the paths that mean the same on every system: no backslash, no colon, no control character, no part
 // that ends in a dot or begins with one.
@@ -78,10 +84,12 @@ func (u *unpacker) all(f *os.File, size int64) error {
 }
 
 func (u *unpacker) zip(f *os.File, size int64) error {
-	r, err := zip.NewReader(f, size)
+	in := &bounded{from: f, left: maxDirectory}
+	r, err := zip.NewReader(in, size)
 	if err != nil {
-		return errors.New("the zip archive cannot be read")
+		return errors.New("the zip archive cannot be read, or its directory is too large")
 	}
+	in.left = math.MaxInt64              // of the files each has its own bound
 	if len(r.File) > 2*MaxForeignFiles { // folders have entries too
 		return fmt.Errorf("more than %d entries", 2*MaxForeignFiles)
 	}
@@ -98,6 +106,19 @@ func (u *unpacker) zip(f *os.File, size int64) error {
 		}
 	}
 	return nil
+}
+
+// bounded gives an error where more is read than it has left.
+type bounded struct {
+	from io.ReaderAt
+	left int64
+}
+
+func (b *bounded) ReadAt(p []byte, off int64) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, errors.New("too much is read")
+	}
+	return b.from.ReadAt(p, off)
 }
 
 func (u *unpacker) tar(f *os.File) error {
@@ -131,8 +152,8 @@ func (u *unpacker) tar(f *os.File) error {
 // file writes one file. Sizes in headers are claims; what is read counts.
 func (u *unpacker) file(name string, open func() (io.ReadCloser, error)) (err error) {
 	name = strings.TrimPrefix(name, "./")
-	if !fs.ValidPath(name) || !portablePath.MatchString(name) || strings.Contains(name+"/", "./") || deviceName.MatchString(name) {
-		return errors.New("its path leads elsewhere, or does not mean the same on every system")
+	if len(name) > maxPath || strings.Count(name, "/") > maxDepth || !fs.ValidPath(name) || !portablePath.MatchString(name) || strings.Contains(name+"/", "./") || deviceName.MatchString(name) {
+		return errors.New("its path leads elsewhere, is too long, or does not mean the same on every system")
 	}
 	if !u.names.add(name) {
 		return errors.New("its path, or a folder above it, differs from another one only in case, or is there twice")

@@ -132,6 +132,8 @@ func TestUnpackRefuses(t *testing.T) {
 	}{
 		{"a path upwards", []entry{{"../out2", "x", 0}}},
 		{"a path upwards, later", []entry{{"a/../../b", "x", 0}}},
+		{"a path without end", []entry{{strings.Repeat("a/", 200) + "x", "x", 0}}},
+		{"a name without end", []entry{{strings.Repeat("a", 250) + "/" + strings.Repeat("b", 250) + "/" + strings.Repeat("c", 250), "x", 0}}},
 		{"an absolute path", []entry{{"/etc/x", "x", 0}}},
 		{"a drive", []entry{{"C:/x", "x", 0}}},
 		{"a backslash", []entry{{`a\..\..\x`, "x", 0}}},
@@ -190,6 +192,30 @@ func TestUnpackBombs(t *testing.T) {
 	}
 }
 
+// A directory of a zip archive, unlike its files, is read whole before anything is known of it.
+func TestUnpackDirectoryBomb(t *testing.T) {
+	one := make([]byte, 47)
+	copy(one, "PK\x01\x02")
+	one[28], one[46] = 1, 'a' // the name's length, and the name
+	const entries = 10_000
+	before, maxDirectoryWas := []byte("PK\x03\x04"), maxDirectory
+	maxDirectory = 64 << 10
+	defer func() { maxDirectory = maxDirectoryWas }()
+	end := make([]byte, 22)
+	copy(end, "PK\x05\x06")
+	end[8], end[9], end[10], end[11] = entries&0xff, entries>>8, entries&0xff, entries>>8
+	size := entries * len(one)
+	end[12], end[13], end[14], end[16] = byte(size), byte(size>>8), byte(size>>16), byte(len(before))
+	data := append(append(before, bytes.Repeat(one, entries)...), end...)
+	if _, _, err := unpack(t, data); err == nil || !strings.Contains(err.Error(), "directory") {
+		t.Errorf("got error %v", err)
+	}
+	maxDirectory = 1 << 20 // it is the size that was refused
+	if _, _, err := unpack(t, data); err == nil || strings.Contains(err.Error(), "directory") {
+		t.Errorf("with room for it: %v", err)
+	}
+}
+
 func FuzzUnpack(f *testing.F) {
 	entries := []entry{{"shapes/a.json", "{}", 0}, {"link", "/etc", fs.ModeSymlink}}
 	f.Add(zipped(f, entries))
@@ -199,6 +225,26 @@ func FuzzUnpack(f *testing.F) {
 			t.Errorf("error %v, left %v", err, got)
 		}
 	})
+}
+
+// No folder of a registry is far down; looking up what is costs the square of its depth.
+func TestDeepFolders(t *testing.T) {
+	dir := t.TempDir()
+	deep := strings.Repeat("d/", maxDepth+5)
+	if err := os.MkdirAll(filepath.Join(dir, deep), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, deep, "x.json"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := OpenTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	if len(tree.Strange) != 1 || strings.Count(tree.Strange[0], "/") != maxDepth || len(tree.Files("")) > 0 {
+		t.Errorf("strange %q, files %q", tree.Strange, tree.Files(""))
+	}
 }
 
 // Folders that differ only in case are one on some systems, and two here.
