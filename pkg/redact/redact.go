@@ -276,6 +276,9 @@ func safePath(p *protocol.Path) string {
 			return "$"
 		}
 	}
+	if score, chars := protocol.Reads(p.Name); chars >= minPieces && float64(score) < float64(chars)*worstKeys {
+		return "$" // a value that is cut into keys, one below the other
+	}
 	return p.Name
 }
 

@@ -108,3 +108,12 @@ func TestPiecesInMessages(t *testing.T) {
 		})
 	}
 }
+
+// The place of a failure does not tell a value that is cut into keys, one below the other.
+func TestPiecesInPaths(t *testing.T) {
+	_, err := redact.Redact(record(t, out(`{"type":"t","kQzx":{"wVpj":{"hfGt":{"x y":1}}}}`+"\n"), exit()), policy(t), t.TempDir())
+	var failure *redact.Failure
+	if !errors.As(err, &failure) || failure.Path != "$" {
+		t.Errorf("got %v", err)
+	}
+}
