@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
+	"github.com/open-design/agent-cli-contracts/pkg/replay"
 )
 
 var (
@@ -113,5 +116,53 @@ func TestReadmeSample(t *testing.T) {
 		if files, err := filepath.Glob("registry/shapes/*/sha256-" + m[1] + ".shape.json"); err != nil || len(files) == 0 {
 			t.Errorf("README.md: no committed shape has the signature %s: paste the output of make run again", m[0])
 		}
+	}
+}
+
+// Who writes a parser finds every reference event and every field of one in the format's table.
+func TestDocReferenceEvents(t *testing.T) {
+	data, err := os.ReadFile("docs/FORMAT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(data), "\n## Replay\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	fields := map[string]string{}
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			for _, name := range strings.Split(cells[1], ",") {
+				fields[strings.Trim(name, " `")] = cells[2]
+			}
+		}
+	}
+	for _, name := range contract.EventName("").Values() {
+		if _, ok := fields[name]; !ok {
+			t.Errorf("no row for the event %s", name)
+		}
+	}
+	goldens, err := filepath.Glob("registry/goldens/reference/*/*.events.json")
+	if err != nil || len(goldens) == 0 {
+		t.Fatalf("%d goldens, %v", len(goldens), err)
+	}
+	missing := map[string]bool{}
+	for _, path := range goldens {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden, err := replay.DecodeGolden(path, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range golden.Events {
+			for field := range e.Fields {
+				if !strings.Contains(fields[string(e.Event)], "`"+field+"`") {
+					missing[string(e.Event)+"."+field] = true
+				}
+			}
+		}
+	}
+	for name := range missing {
+		t.Errorf("the table lacks %s", name)
 	}
 }

@@ -26,7 +26,8 @@ type replayCmd struct {
 func (c *replayCmd) Help() string {
 	return `Takes fixtures through a parser and compares the events with its goldens. Exit code 1 when they differ, 2 when
 something was not compared. Equal shapes share one fixture, named by the run that it came from. A command gets no version
-and no help pages, unless SELECTOR names their probe.
+and no help pages, unless SELECTOR names their probe. It reads the recorded standard output and prints events; how the
+process ended stands in its environment. docs/FORMAT.md, "Replay", has the protocol and the names of events.
 
 With --as-child a host can start this program in place of the agent; the agent's own arguments go behind "--".
 OD_CONTRACT_SHAPE (a selector) chooses the recording in place of SELECTOR; OD_CONTRACT_PROBE or OD_CONTRACT_ERROR
@@ -78,6 +79,9 @@ func (a *app) replayText(r *stage.ReplayReport) {
 		}
 		if res.Problem != "" {
 			a.printf("%-12s   %s\n", "", res.Problem)
+		}
+		if res.Hint != "" {
+			a.printf("%-12s   %s\n", "", res.Hint)
 		}
 	}
 	a.printf("%d compatible, %d incompatible, %d not compared\n", r.Compatible, r.Incompatible, r.NotRun)

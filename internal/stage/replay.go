@@ -15,6 +15,7 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/redact/scan"
 	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/replay"
+	"github.com/open-design/agent-cli-contracts/pkg/scratch"
 )
 
 // ReplayRequest says which fixtures go through which parser.
@@ -53,7 +54,14 @@ func (s *Stage) Replay(ctx context.Context, req ReplayRequest) (report *ReplayRe
 	defer func() { err = errors.Join(err, done()) }()
 	parser := replay.ReferenceParser()
 	if req.Parser != "" && req.Parser != registry.ReferenceParser {
-		parser = replay.External{Argv: strings.Fields(req.Parser), Goldens: cmp.Or(req.Goldens, registry.ReferenceParser), Stderr: s.Stderr}.Parser()
+		own, err := scratch.Dir("")
+		if err != nil {
+			return nil, err
+		}
+		defer own.Remove() //nolint:errcheck // the next one removes it
+		parser = replay.External{
+			Argv: strings.Fields(req.Parser), Goldens: cmp.Or(req.Goldens, registry.ReferenceParser), Temp: own.Path, Stderr: s.Stderr,
+		}.Parser()
 	}
 	results, err := library.Replay(ctx, sel, parser)
 	if results == nil {

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/replay"
 )
 
@@ -113,6 +115,16 @@ func TestMain(m *testing.M) {
 		for range bytes.Count(data, []byte("\n")) {
 			_, _ = io.WriteString(os.Stdout, `{"event":"raw","fields":{"family":"`+os.Getenv("CONTRACT_FAMILY")+`"}}`+"\n")
 		}
+	case "end":
+		stderr, err := os.ReadFile(os.Getenv("CONTRACT_STDERR"))
+		if err != nil {
+			os.Exit(6)
+		}
+		_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"event": "raw", "fields": map[string]string{
+			"end": os.Getenv("CONTRACT_END"), "code": os.Getenv("CONTRACT_EXIT_CODE"), "stderr": string(stderr),
+		}})
+	case "stdout only":
+		_, _ = io.WriteString(os.Stdout, `[{"event":"version_reported"}]`)
 	case "fail":
 		os.Exit(4)
 	case "noise":
@@ -159,5 +171,51 @@ func TestExternal(t *testing.T) {
 	}
 	if _, err := (replay.External{}).Events(context.Background(), f); err == nil {
 		t.Error("an empty command ran")
+	}
+}
+
+// A host knows how its child ended and what stood on standard error; so does its parser here, whatever the caller's environment says.
+func TestExternalKnowsTheEnd(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(parserEnv, "end")
+	t.Setenv("CONTRACT_EXIT_CODE", "77")
+	temp := t.TempDir()
+	tests := []struct{ probe, end, code, stderr string }{
+		{"provider-failure", "exit", "3", "retrying 3 times\n"}, {"chat-text-success", "exit", "0", ""},
+	}
+	for _, tt := range tests {
+		got, err := replay.External{Argv: []string{self}, Temp: temp}.Events(context.Background(), fixture(t, tt.probe))
+		if err != nil || len(got) != 1 {
+			t.Fatal(got, err)
+		}
+		for name, want := range map[string]string{"end": tt.end, "code": tt.code, "stderr": tt.stderr} {
+			var value string
+			if err := json.Unmarshal(got[0].Fields[name], &value); err != nil || value != want {
+				t.Errorf("%s: %s is %q, want %q (%v)", tt.probe, name, value, want, err)
+			}
+		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A parser that reads nothing but its input cannot give the event of the process's end, and is told of it.
+func TestReplayHintsAtTheEnd(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(parserEnv, "stdout only")
+	parser := replay.External{Argv: []string{self}, Goldens: registry.ReferenceParser}.Parser()
+	l := open(t, nil)
+	for probe, want := range map[string]bool{"version-probe": true, "chat-text-success": false} {
+		results, err := l.Replay(context.Background(), registry.Selector{Probe: probe}, parser)
+		if err != nil || len(results) != 1 || results[0].Status != replay.Incompatible || strings.Contains(results[0].Hint, "CONTRACT_EXIT_CODE") != want {
+			t.Errorf("%s: %+v, %v", probe, results, err)
+		}
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"time"
 
+	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 )
 
@@ -26,7 +28,9 @@ const (
 //
 // It is the only place of this package that starts a process. The command is the caller's own, like a test; nothing
 // of a registry tree ever reaches its argv. It sees what the fixture is in CONTRACT_AGENT, CONTRACT_VERSION,
-// CONTRACT_PROBE, CONTRACT_FAMILY and CONTRACT_SHAPE, and otherwise the caller's environment.
+// CONTRACT_PROBE, CONTRACT_FAMILY and CONTRACT_SHAPE; how the recorded process ended in CONTRACT_END (exit, timeout or
+// kill) and CONTRACT_EXIT_CODE (empty where there is none); in CONTRACT_STDERR a file with the recorded standard error; and
+// otherwise the caller's environment.
 type External struct {
 	// Argv is the command; Argv[0] is looked up as usual.
 	Argv []string
@@ -34,6 +38,8 @@ type External struct {
 	Goldens string
 	// Limit is the time limit for one fixture; zero means ParserLimit.
 	Limit time.Duration
+	// Temp is the folder for the file of recorded standard error; empty means the system's.
+	Temp string
 	// Stderr gets what the command says; nil drops it.
 	Stderr io.Writer
 }
@@ -54,18 +60,28 @@ func (x External) Events(ctx context.Context, f *Fixture) ([]protocol.Event, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var stdin bytes.Buffer
-	if err := f.WriteStdout(&stdin); err != nil {
+	var stdin, said bytes.Buffer
+	if err := errors.Join(f.WriteStdout(&stdin), f.writeStream(&said, contract.Stderr)); err != nil {
+		return nil, err
+	}
+	stderr, err := keep(x.Temp, said.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(stderr) //nolint:errcheck // the folder goes with its process
+	end, code, err := f.end()
+	if err != nil {
 		return nil, err
 	}
 	out := &bounded{left: MaxParserOutput, over: cancel}
 	cmd := exec.CommandContext(ctx, x.Argv[0], x.Argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &stdin, out, x.Stderr
 	cmd.Env = append(cmd.Environ(), "CONTRACT_AGENT="+string(f.Agent), "CONTRACT_VERSION="+string(f.Version), "CONTRACT_PROBE="+string(f.Probe),
-		"CONTRACT_FAMILY="+string(f.Family()), "CONTRACT_SHAPE="+string(f.Shape))
+		"CONTRACT_FAMILY="+string(f.Family()), "CONTRACT_SHAPE="+string(f.Shape),
+		"CONTRACT_END="+string(end), "CONTRACT_EXIT_CODE="+code, "CONTRACT_STDERR="+stderr)
 	// A grandchild that keeps the pipe must not keep the caller.
 	cmd.WaitDelay = time.Second
-	err := cmd.Run()
+	err = cmd.Run()
 	switch {
 	case out.left < 0:
 		return nil, fmt.Errorf("the parser command printed more than %d bytes", MaxParserOutput)
@@ -75,6 +91,19 @@ func (x External) Events(ctx context.Context, f *Fixture) ([]protocol.Event, err
 		return nil, fmt.Errorf("running the parser command: %w", err)
 	}
 	return ParseEvents(out.buf.Bytes())
+}
+
+// keep writes a file that only this user reads.
+func keep(dir string, data []byte) (string, error) {
+	file, err := os.CreateTemp(dir, "stderr-*")
+	if err != nil {
+		return "", fmt.Errorf("writing the recorded standard error: %w", err)
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", fmt.Errorf("writing the recorded standard error: %w", errors.Join(err, os.Remove(file.Name())))
+	}
+	return file.Name(), nil
 }
 
 // bounded collects output up to a limit and then stops the command. The buffer is a field: embedded, its ReadFrom would

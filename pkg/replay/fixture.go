@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/redact"
@@ -173,9 +174,11 @@ func (l *Library) synthetic(agent contract.Agent, family contract.Family, versio
 }
 
 // WriteStdout writes what the recorded CLI printed on standard output, byte for byte; a frame of an RPC family is one line.
-func (f *Fixture) WriteStdout(w io.Writer) error {
+func (f *Fixture) WriteStdout(w io.Writer) error { return f.writeStream(w, contract.Stdout) }
+
+func (f *Fixture) writeStream(w io.Writer, stream contract.StreamName) error {
 	return f.Each(func(e transcript.Entry) error {
-		if e.Dir != contract.CLIToServer || e.Stream != contract.Stdout {
+		if e.Dir != contract.CLIToServer || e.Stream != stream {
 			return nil
 		}
 		if e.Frame != nil {
@@ -183,4 +186,18 @@ func (f *Fixture) WriteStdout(w io.Writer) error {
 		}
 		return write(w, e.Data)
 	})
+}
+
+// end is how the recorded process ended: the event, and the exit code where it has one.
+func (f *Fixture) end() (event contract.ProcessEvent, code string, err error) {
+	err = f.Each(func(e transcript.Entry) error {
+		if e.Event != "" && e.Event != contract.EventSpawn {
+			event, code = e.Event, ""
+			if e.ExitCode != nil {
+				code = strconv.Itoa(*e.ExitCode)
+			}
+		}
+		return nil
+	})
+	return event, code, err
 }

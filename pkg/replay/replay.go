@@ -56,6 +56,8 @@ type Result struct {
 	Events      int                   `json:"events"`
 	Differences []Difference          `json:"differences,omitempty"`
 	Problem     string                `json:"problem,omitempty"`
+	// Hint says why a difference may come of how the parser is called.
+	Hint string `json:"hint,omitempty"`
 }
 
 // Replay takes the fixtures of all observations that a selector names through a parser and compares the events with
@@ -118,6 +120,17 @@ func (l *Library) replay(ctx context.Context, r *Result, parser Parser) error {
 	r.Status = Compatible
 	if r.Differences = Compare(golden.Events, events); len(r.Differences) > 0 {
 		r.Status = Incompatible
+		if parser.TurnsOnly && parser.Name == registry.ReferenceParser && missesEnd(f, golden, r.Differences) {
+			r.Hint = "the golden's last event comes from the end of the process: CONTRACT_END and CONTRACT_EXIT_CODE tell a parser of it"
+		}
 	}
 	return nil
+}
+
+// missesEnd reports that the last event of a reference golden comes from the process's end and is lost or another one.
+func missesEnd(f *Fixture, golden Golden, found []Difference) bool {
+	end, _, err := f.end()
+	return err == nil && end == contract.EventExit && endsByExit(f.Dialect()) && slices.ContainsFunc(found, func(d Difference) bool {
+		return d.Kind != EventExtra && d.Index == len(golden.Events)-1
+	})
 }
