@@ -29,6 +29,15 @@ var observationRules = []Rule{
 		},
 	},
 	{
+		ID: "observation/mode", Purpose: "The version, help and models commands show their own kind of probe, and no other mode does.", Severity: Error,
+		observation: func(s *state, rec *registry.Record, report reporter) {
+			o := rec.Observation
+			if p, ok := s.catalog.Probes[o.Probe]; ok && o.Command.Mode != "" && !registry.RunsIn(p, o.Command.Mode) {
+				report(string(rec.Path), "/command/mode", "the probe does not run in this mode", "capture the probe in a mode that fits it")
+			}
+		},
+	},
+	{
 		ID: "observation/family", Purpose: "The family of an observation is the one that its agent declares for the mode.", Severity: Error,
 		observation: func(s *state, rec *registry.Record, report reporter) {
 			if mode, ok := s.mode(rec.Observation); ok && mode.Family != rec.Observation.ProtocolFamily {

@@ -133,6 +133,9 @@ func (e *UnfitError) Error() string {
 // ProbeMode resolves the mode that a probe runs in: the one named, else the agent's default, else the first one that fits.
 func ProbeMode(a contract.Agent, id contract.ModeID, version contract.CLIVersion, p contract.Probe) (Mode, error) {
 	if implicit := p.ImplicitMode(); implicit != "" {
+		if id.Implicit() && id != implicit {
+			return Mode{}, &UnfitError{a.ID, id, p.ID, onlyItsKind}
+		}
 		if _, ok := modelsForm(a, version); implicit == contract.ModeModels && !ok {
 			return Mode{}, &UnfitError{a.ID, implicit, p.ID, noModels}
 		}
@@ -185,9 +188,21 @@ func Fits(a contract.Agent, p contract.Probe) bool {
 	})
 }
 
+// onlyItsKind is why a version, help or models command shows nothing of any other probe.
+const onlyItsKind = "the command is for probes of its own kind only"
+
+// RunsIn reports whether a mode is of the kind that a probe starts: one of version, help and models for the probes of that
+// kind, and one of the agent's own for all others. What a host recorded may be either.
+func RunsIn(p contract.Probe, mode contract.ModeID) bool {
+	implicit := p.ImplicitMode()
+	return p.HostOnly() || mode == implicit || implicit == "" && !mode.Implicit()
+}
+
 // unfit says why a probe cannot run in a mode; empty where it can.
 func unfit(a contract.Agent, m Mode, p contract.Probe) string {
 	switch c := p.Conditions(); {
+	case m.ID.Implicit():
+		return onlyItsKind
 	case len(a.ModelAPI) == 0 && p.NeedsModel():
 		return "the agent names no model API to play its script in"
 	case c.PromptOn == "stdin" && (m.Stdin == contract.StdinNone || m.Stdin == contract.StdinPromptFile):

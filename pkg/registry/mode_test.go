@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,5 +83,27 @@ func TestFitsWithoutModelAPI(t *testing.T) {
 		if got := Fits(agent, contract.Probe{Script: &contract.Script{Requests: requests}}); got != fits {
 			t.Errorf("requests %q: fits %v, want %v", requests, got, fits)
 		}
+	}
+}
+
+// The version, help and models commands show nothing of a behaviour.
+func TestImplicitModesFitTheirOwnKind(t *testing.T) {
+	agent := contract.Agent{ID: "fake", VersionProbe: contract.VersionProbe{Argv: []string{"--version"}}, Models: []contract.ModelsForm{{Argv: []string{"models"}}},
+		ModelAPI: []contract.ModelAPI{{Dialect: "openai-responses", Model: "m"}}}
+	kind := func(k contract.ModeID) contract.Probe {
+		return contract.Probe{ID: contract.ProbeID(k), Expected: &contract.MinEvents{Kind: string(k)}}
+	}
+	implicit := []contract.ModeID{contract.ModeVersion, contract.ModeHelp, contract.ModeModels}
+	for _, mode := range implicit {
+		for _, probe := range append(implicit, "run") {
+			_, err := ProbeMode(agent, mode, "1.0.0", kind(probe))
+			var unfit *UnfitError
+			if fits := mode == probe; fits != (err == nil) || !fits && !errors.As(err, &unfit) || fits != RunsIn(kind(probe), mode) {
+				t.Errorf("probe %s in mode %s: %v", probe, mode, err)
+			}
+		}
+	}
+	if RunsIn(kind(contract.ModeHelp), "exec") || !RunsIn(kind("run"), "exec") || !RunsIn(kind("host"), contract.ModeHelp) {
+		t.Error("a mode of the agent's own is of the wrong kind")
 	}
 }
