@@ -192,6 +192,21 @@ func TestCaptureTypedEnds(t *testing.T) {
 	}
 }
 
+// Who fills a hole that the agent file declares is told of it: the tree is refused until it goes.
+func TestCaptureFillsAHole(t *testing.T) {
+	target := fakeTarget(t, "talk")
+	target.Agent.Holes = []contract.Hole{{Probe: target.Probe.ID, Releases: "<1.2.3", Reason: "It was silent."}, {Probe: target.Probe.ID, Mode: "other", Reason: "Another mode."}}
+	got, err := newCapturer(t, true).Capture(context.Background(), target)
+	if err != nil || len(got.Findings) > 0 {
+		t.Errorf("no hole is filled: %v, %v", got, err)
+	}
+	target.Agent.Holes = append(target.Agent.Holes, contract.Hole{Probe: target.Probe.ID, Releases: ">=1.2.3", Mode: "exec", Reason: "It prints nothing."})
+	got, err = newCapturer(t, true).Capture(context.Background(), target)
+	if err != nil || len(got.Findings) != 1 || !strings.Contains(got.Findings[0], "It prints nothing.") {
+		t.Errorf("a hole is filled: %v, %v", got, err)
+	}
+}
+
 // A CLI without a model API shows what it does without a model, and nothing else.
 func TestCaptureWithoutModelAPI(t *testing.T) {
 	target := fakeTarget(t, "silent")

@@ -48,6 +48,11 @@ func (c *Capturer) judge(r *run) error {
 	for _, finding := range r.driven.report.Findings {
 		r.findings = append(r.findings, "model server: "+finding.String())
 	}
+	for _, h := range r.target.Agent.Holes {
+		if h.Denies(r.target.Probe.ID, r.target.Version, r.mode.ID) {
+			r.findings = append(r.findings, "the agent file declares a hole here: "+h.Reason+" Remove it, or narrow its releases")
+		}
+	}
 	r.findings = append(r.findings, leaving(r.driven.isolation)...)
 	r.findings = append(r.findings, r.driven.findings...)
 	if r.shape.Untyped > 0 {

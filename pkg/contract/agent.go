@@ -45,6 +45,11 @@ func (h Hole) Covers(p ProbeID, v CLIVersion) bool {
 	return h.Probe == p && err == nil && in
 }
 
+// Denies reports whether the hole says that there is no such observation.
+func (h Hole) Denies(p ProbeID, v CLIVersion, m ModeID) bool {
+	return h.Covers(p, v) && (h.Mode == "" || h.Mode == m)
+}
+
 // Hole finds the hole that a probe has in a release, in whatever mode.
 func (a Agent) Hole(p ProbeID, v CLIVersion) (Hole, bool) {
 	for _, h := range a.Holes {

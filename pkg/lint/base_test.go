@@ -274,6 +274,12 @@ func TestOverlay(t *testing.T) {
 	if findings := over(); len(findings) > 0 {
 		t.Errorf("a capture over its base has findings:\n%v", findings)
 	}
+	plain := lower["agents/acme.json"]
+	lower["agents/acme.json"] = bytes.Replace(plain, []byte(`"environment":`), []byte(`"holes": [{"probe": "greet", "releases": ">=1.2.0", "reason": "It prints nothing."}], "environment":`), 1)
+	if findings := over(); len(findings) != 1 || findings[0].Rule != "agent/holes" || !strings.HasPrefix(findings[0].File, "observations/") {
+		t.Errorf("an observation over a declared hole has findings:\n%v", findings)
+	}
+	lower["agents/acme.json"] = plain
 	upper["agents/evil.json"] = lower["agents/acme.json"]
 	for name := range upper {
 		if strings.HasSuffix(name, ".sanitized.jsonl") {

@@ -141,7 +141,12 @@ func checkHoles(s *state, report reporter) {
 		}
 		o := rec.Observation
 		for i, h := range s.catalog.Agents[o.Agent].Holes {
-			if h.Covers(o.Probe, o.CLIVersion) && (h.Mode == "" || h.Mode == o.Command.Mode) {
+			if !h.Denies(o.Probe, o.CLIVersion, o.Command.Mode) {
+				continue
+			}
+			if s.overlay() { // the agent file is the base's, and what fills the hole is handed over here
+				report(string(rec.Path), "/probe", fmt.Sprintf("the agent file declares a hole here (holes/%d)", i), "narrow the releases of the hole in registry/agents/<agent>.json, or remove it")
+			} else {
 				report(agentFile(o.Agent), fmt.Sprintf("/holes/%d", i), fmt.Sprintf("release %s has an observation of the probe", o.CLIVersion), "narrow the hole's releases, or remove it")
 			}
 		}
