@@ -263,16 +263,23 @@ func TestRPCLineWithoutEnd(t *testing.T) {
 
 // A host that has aborted leaves standard input open: the agent ends when its process is ended, not by itself.
 func TestRPCAbortHoldsStdin(t *testing.T) {
+	t.Parallel()
 	turn := Turn{Host: contract.HostPolicy{CancelAt: contract.CancelAtPrompt}}
-	limits := Limits{Total: 20 * time.Second, Inactivity: 20 * time.Second, Linger: 200 * time.Millisecond}
-	closed := true
+	limits := Limits{Total: 20 * time.Second, Inactivity: 20 * time.Second, Linger: 3 * time.Second}
+	closed := false
 	o := converseIn(t, contract.FamilyPiRPC, "open-design", turn, limits, func(p *peer) {
 		p.read()
 		p.read()
 		p.say(`{"id":2,"type":"response","command":"abort","success":true}`)
 		p.say(`{"type":"agent_end"}`)
-		p.read()
-		closed = p.lines.Err() == nil // the pipe breaks with an error after the drive
+		over := make(chan struct{})
+		go func() { p.read(); close(over) }()
+		select {
+		case <-over: // well before the drive ends
+			closed = true
+		case <-time.After(200 * time.Millisecond):
+			<-over
+		}
 	})
 	if o.stop != StopLingers || closed {
 		t.Error(o.stop, "standard input closed:", closed)
