@@ -68,6 +68,8 @@ var ownFiles = []ownFile{
 	{"/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n"},
 	{"/etc/group", "root:x:0:\nnogroup:x:65534:\n"},
 	{"/etc/machine-id", "00000000000000000000000000000001\n"},
+	{"/etc/gitconfig", ""}, // the machine's settings of programs that CLIs run; they may hold credentials
+	{"/etc/npmrc", ""},
 }
 
 // showFiles puts them in place, where the machine has them. A link to what is covered now is as good as none: a program
