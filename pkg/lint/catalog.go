@@ -71,7 +71,10 @@ var catalogRules = []Rule{
 		tree: func(s *state, report reporter) {
 			s.eachMode(func(file, at string, a contract.Agent, m contract.Mode) {
 				fits := func(p contract.Probe) bool {
-					return (p.Host == nil || m.Family.IsRPC() || p.Host.OnlyImages() && len(m.Images) > 0) && (!p.Conditions().MCPServer || len(m.MCP) > 0)
+					hole := slices.ContainsFunc(a.Holes, func(h contract.Hole) bool {
+						return h.Probe == p.ID && h.Releases == "" && (h.Mode == "" || h.Mode == m.ID)
+					})
+					return !hole && (p.Host == nil || m.Family.IsRPC() || p.Host.OnlyImages() && len(m.Images) > 0) && (!p.Conditions().MCPServer || len(m.MCP) > 0)
 				}
 				for _, intent := range slices.Sorted(maps.Keys(s.intents(fits))) {
 					if len(m.Tools[intent]) == 0 && m.OutputOf == "" && a.NotCapturable == "" && len(a.ModelAPI) > 0 {
