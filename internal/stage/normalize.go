@@ -53,7 +53,7 @@ func (s *Stage) Redact(ctx context.Context, file string, o Origin, w io.Writer) 
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(file)
+	f, err := openFile(file)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Stage) Normalize(ctx context.Context, file string, o Origin) (*shape.Re
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(file)
+	f, err := openFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,18 @@ func (s *Stage) Normalize(ctx context.Context, file string, o Origin) (*shape.Re
 	}
 	result, err := shape.Of(clean)
 	return result, errors.Join(err, clean.Close())
+}
+
+// openFile opens a regular file. A pipe that nobody writes to would be waited for without end.
+func openFile(file string) (*os.File, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file: name one", file)
+	}
+	return os.Open(file)
 }
 
 func foundFailure(file string, err error) error {

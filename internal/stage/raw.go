@@ -21,7 +21,7 @@ func openBundle(bundle, identities string) (*rawbundle.Header, *transcript.Raw, 
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := os.Open(bundle)
+	f, err := openFile(bundle)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -80,7 +80,7 @@ func (s *Stage) hostProbe(req ImportRequest) (contract.Probe, error) {
 
 // ImportFile is Import for a raw bundle in a file.
 func (s *Stage) ImportFile(ctx context.Context, file string, req ImportRequest) (*ProbeReport, error) {
-	f, err := os.Open(file)
+	f, err := openFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ var leftOut = []string{"reports/"}
 func (c *collector) collect() error {
 	for t := c.tree; t != nil; t = t.Base() {
 		if len(t.Strange) > 0 {
-			return &RefusedError{shown(t.Strange[0]), "the entry is no regular file, or another one differs from it only in case: remove it"}
+			return &RefusedError{shown(t.Strange[0]), "the entry is no regular file, its path is too deep or too long, or another one differs from it only in case: remove it"}
 		}
 	}
 	library, err := replay.OpenLibrary(c.tree, c.catalog, c.Scanner, c.Temp)
