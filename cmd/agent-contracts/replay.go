@@ -20,7 +20,8 @@ type replayCmd struct {
 	Write      bool     `help:"Write the reference goldens that are missing or not current, after a change of a dialect's events."`
 	AsChild    bool     `help:"Act as the agent: print what was recorded, wait for stdin where it did, end as it ended."`
 	Speed      float64  `help:"With --as-child: times faster than recorded; 0 does not wait." default:"1" placeholder:"N"`
-	CheckStdin bool     `help:"With --as-child: stdin must hold the probe's prompt."`
+	CheckStdin bool     `help:"With --as-child: stdin must hold the probe's prompt. Standard error says where there was nothing to check."`
+	Quiet      bool     `help:"With --as-child: no notes on which recording plays." env:"OD_CONTRACT_QUIET"`
 }
 
 func (c *replayCmd) Help() string {
@@ -31,7 +32,8 @@ process ended stands in its environment. docs/FORMAT.md, "Replay", has the proto
 
 With --as-child a host can start this program in place of the agent; the agent's own arguments go behind "--".
 OD_CONTRACT_SHAPE (a selector) chooses the recording in place of SELECTOR; OD_CONTRACT_PROBE or OD_CONTRACT_ERROR
-(a probe) chooses among those of SELECTOR.
+(a probe) chooses among those of SELECTOR. Where the recording is of another probe, whose structure was the same, or the
+newest of several releases, a line on standard error says so before it plays; OD_CONTRACT_QUIET=1 leaves that out.
 
 Examples:
   agent-contracts replay
@@ -88,7 +90,7 @@ func (a *app) replayText(r *stage.ReplayReport) {
 }
 
 func (c *replayCmd) child(ctx context.Context, s *stage.Stage) error {
-	end, err := s.Child(ctx, stage.ChildRequest{Selector: c.Selector, New: c.New, Speed: c.Speed, CheckStdin: c.CheckStdin, Stdin: os.Stdin})
+	end, err := s.Child(ctx, stage.ChildRequest{Selector: c.Selector, New: c.New, Speed: c.Speed, CheckStdin: c.CheckStdin, Quiet: c.Quiet, Stdin: os.Stdin})
 	if err != nil {
 		return err
 	}

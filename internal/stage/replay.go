@@ -143,7 +143,9 @@ type ChildRequest struct {
 	Speed float64
 	// CheckStdin demands the probe's prompt on standard input.
 	CheckStdin bool
-	Stdin      io.Reader
+	// Quiet leaves out the notes on which recording plays.
+	Quiet bool
+	Stdin io.Reader
 }
 
 // Variables by which a host chooses what the child plays, so that its own argv can stay what it is.
@@ -196,13 +198,30 @@ func (s *Stage) Child(ctx context.Context, req ChildRequest) (end replay.Ending,
 		return end, err
 	}
 	defer f.Close() //nolint:errcheck // a spool
+	if !req.Quiet {
+		s.chosen(sel, record, f)
+	}
 	child := replay.Child{Stdin: req.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Speed: req.Speed}
 	if req.CheckStdin {
-		child.Prompt = s.Checkout.Catalog.Probes[f.Probe].Prompt
+		child.Prompt = s.Checkout.Catalog.Probes[record.Observation.Probe].Sent()
 	}
 	end, err = child.Play(ctx, f)
+	if err == nil && req.CheckStdin && !end.StdinChecked {
+		s.Progress("--check-stdin: nothing was checked: the recorded process was sent no prompt on standard input as it stands in the probe")
+	}
 	if wrong := (*replay.FrameError)(nil); errors.As(err, &wrong) || errors.Is(err, replay.ErrHostGone) {
 		return end, Found("%v", err)
 	}
 	return end, err
+}
+
+// chosen says which recording plays where the selector does not.
+func (s *Stage) chosen(sel registry.Selector, c replay.Choice, f *replay.Fixture) {
+	o := c.Observation
+	if sel.Version == "" && c.Releases > 1 {
+		s.Progress("%d releases match: this is %s@%s, recorded last", c.Releases, o.Agent, o.CLIVersion)
+	}
+	if f.Probe != "" && (f.Probe != o.Probe || f.Agent != o.Agent) {
+		s.Progress("%s@%s:%s printed the same structure as %s@%s:%s, whose texts these are", o.Agent, o.CLIVersion, o.Probe, f.Agent, f.Version, f.Probe)
+	}
 }

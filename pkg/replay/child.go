@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -20,7 +21,7 @@ type Child struct {
 	Stdout, Stderr io.Writer
 	// Speed is how many times faster than recorded it runs; 0 does not wait at all.
 	Speed float64
-	// Prompt, when not empty, is what standard input must hold; anything else is an error.
+	// Prompt, when not empty, is what standard input must hold, but for newlines at its end; anything else is an error.
 	Prompt string
 }
 
@@ -34,6 +35,8 @@ type Ending struct {
 	Timeout bool
 	// StdinBytes is how much the host wrote before the child had what it waited for.
 	StdinBytes int64
+	// StdinChecked says that what the host wrote was held against the prompt, or against frames of the recorded host.
+	StdinChecked bool
 }
 
 // PromptError reports that the host wrote something else than the prompt. It carries sizes, not text.
@@ -60,6 +63,7 @@ func (c Child) Play(ctx context.Context, f *Fixture) (Ending, error) {
 		case e.Frame != nil && e.Dir == contract.ServerToCLI:
 			n, err := rpc.hear(ctx, stdin, e.Frame)
 			end.StdinBytes += int64(n)
+			end.StdinChecked = true
 			if wrong := (*FrameError)(nil); errors.As(err, &wrong) {
 				wrong.Entry = entry
 			}
@@ -69,6 +73,7 @@ func (c Child) Play(ctx context.Context, f *Fixture) (Ending, error) {
 		case e.Dir == contract.ServerToCLI:
 			got, err := c.read(ctx, stdin, f.Mode.Stdin)
 			end.StdinBytes += int64(len(got))
+			end.StdinChecked = end.StdinChecked || c.checks(f.Mode.Stdin)
 			return err
 		case e.Stream == contract.Stdout:
 			return write(c.Stdout, e.Data)
@@ -110,6 +115,11 @@ func (c Child) pause(ctx context.Context, ms int64) error {
 	}
 }
 
+// checks reports whether standard input is held against the prompt: not where the mode wraps it into a message.
+func (c Child) checks(mode contract.StdinMode) bool {
+	return c.Prompt != "" && mode != contract.StdinJSONLOpen
+}
+
 // read takes the prompt. A mode that keeps standard input open sends it as one line; the others close it. The read
 // itself cannot be interrupted, so it runs beside the wait for ctx.
 func (c Child) read(ctx context.Context, stdin *bufio.Reader, mode contract.StdinMode) ([]byte, error) {
@@ -136,7 +146,7 @@ func (c Child) read(ctx context.Context, stdin *bufio.Reader, mode contract.Stdi
 		if a.err != nil {
 			return a.data, fmt.Errorf("reading standard input: %w", a.err)
 		}
-		if c.Prompt != "" && mode != contract.StdinJSONLOpen && string(a.data) != c.Prompt {
+		if c.checks(mode) && strings.TrimRight(string(a.data), "\n") != strings.TrimRight(c.Prompt, "\n") {
 			return a.data, &PromptError{len(a.data), len(c.Prompt)}
 		}
 		return a.data, nil

@@ -29,6 +29,8 @@ func fixture(t *testing.T, probe string) *replay.Fixture {
 	return f
 }
 
+const chatStdout = "{\"type\":\"init\",\"session\":\"<id:1>\"}\n{\"type\":\"message\",\"text\":\"Hello, sample.\"}\n{\"type\":\"result\",\"usage\":{\"input\":10}}\n"
+
 func TestChild(t *testing.T) {
 	const prompt = "Say hello to the sample.\n"
 	tests := []struct {
@@ -36,7 +38,9 @@ func TestChild(t *testing.T) {
 		want                                 replay.Ending
 	}{
 		{"provider-failure", prompt, prompt, "{\"type\":\"init\",\"session\":\"<id:1>\"}\n{\"type\":\"failure\",\"message\":\"The sample provider is down.\"}\n", "retrying 3 times\n",
-			replay.Ending{Code: 3, StdinBytes: int64(len(prompt))}},
+			replay.Ending{Code: 3, StdinBytes: int64(len(prompt)), StdinChecked: true}},
+		{"chat-text-success", prompt + "\n", strings.TrimSpace(prompt), chatStdout, "", replay.Ending{StdinBytes: int64(len(prompt)) + 1, StdinChecked: true}},
+		{"version-probe", "ignored", prompt, "sample-cli 0.0.0\n", "", replay.Ending{}},
 		{"version-probe", "ignored", "", "sample-cli 0.0.0\n", "", replay.Ending{}},
 	}
 	for _, tt := range tests {

@@ -59,7 +59,7 @@ func (e *NoMatchError) Error() string {
 }
 
 // Select lists the observations that a selector names, sorted by path. A selector without an agent names all agents.
-// The error is a *NoMatchError when there is none.
+// The error is a *NoMatchError when there is none, a *registry.UnknownError where there is no such agent or probe.
 func (l *Library) Select(sel registry.Selector) ([]*registry.Record, error) {
 	var id contract.AgentID
 	if sel.Agent != "" {
@@ -69,7 +69,14 @@ func (l *Library) Select(sel registry.Selector) ([]*registry.Record, error) {
 		}
 		id = agent.ID
 	}
-	probe := contract.CanonicalProbe(sel.Probe)
+	var probe contract.ProbeID
+	if sel.Probe != "" {
+		p, err := l.Catalog.Probe(sel.Probe)
+		if err != nil {
+			return nil, err
+		}
+		probe = p.ID
+	}
 	signature := l.Records.Resolve(sel.Shape)
 	var out []*registry.Record
 	for _, r := range l.Records.Observations {
@@ -85,9 +92,8 @@ func (l *Library) Select(sel registry.Selector) ([]*registry.Record, error) {
 	return out, nil
 }
 
-// known lists what a selector could have named, at most a few: releases where it names none of them, else probes.
+// known lists what a selector could have named: all probes of a release that is there, else releases, at most a few.
 func (l *Library) known(id contract.AgentID, version contract.CLIVersion) []string {
-	const most = 12
 	releases, probes := map[string]bool{}, map[string]bool{}
 	for _, r := range l.Records.Observations {
 		o := r.Observation
@@ -100,39 +106,55 @@ func (l *Library) known(id contract.AgentID, version contract.CLIVersion) []stri
 			probes[fmt.Sprintf("%s:%s", name, o.Probe)] = true
 		}
 	}
-	names := slices.Sorted(maps.Keys(probes))
-	if len(names) == 0 {
-		names = slices.Sorted(maps.Keys(releases))
-	}
-	if len(names) == 0 && id != "" {
+	switch {
+	case len(probes) > 0:
+		return slices.Sorted(maps.Keys(probes))
+	case len(releases) == 0 && id != "":
 		return l.known("", version)
 	}
-	if len(names) > most {
-		names = append(names[len(names)-most:], "…")
+	return some(slices.Sorted(maps.Keys(releases)))
+}
+
+// some shortens a list for a message.
+func some(names []string) []string {
+	const most = 10
+	if len(names) <= most+1 {
+		return names
 	}
-	return names
+	return append(names[:most:most], fmt.Sprintf("… and %d more", len(names)-most))
+}
+
+// Choice is the recording that a child plays, and what it was chosen from.
+type Choice struct {
+	*registry.Record
+	// Releases is how many releases the selector named.
+	Releases int
 }
 
 // One picks the newest observation that a selector names. What it names must agree on agent and probe: for a child
 // process it matters which behaviour is played.
-func (l *Library) One(sel registry.Selector) (*registry.Record, error) {
+func (l *Library) One(sel registry.Selector) (Choice, error) {
 	found, err := l.Select(sel)
 	if err != nil {
-		return nil, err
+		return Choice{}, err
 	}
-	behaviours := map[string]bool{}
+	behaviours, releases := map[string]bool{}, map[contract.CLIVersion]bool{}
+	agents, probes := map[contract.AgentID]bool{}, map[contract.ProbeID]bool{}
 	for _, r := range found {
-		behaviours[fmt.Sprintf("%s@%s:%s", r.Observation.Agent, r.Observation.CLIVersion, r.Observation.Probe)] = true
-	}
-	first := found[0].Observation
-	for _, r := range found {
-		if r.Observation.Agent != first.Agent || r.Observation.Probe != first.Probe && sel.Shape == "" {
-			return nil, fmt.Errorf("the selector names several behaviours (%s): add :PROBE or #sha256-HEX", strings.Join(slices.Sorted(maps.Keys(behaviours)), ", "))
+		o := r.Observation
+		name := string(o.Agent)
+		if sel.Version != "" {
+			name += "@" + string(sel.Version)
 		}
+		behaviours[name+":"+string(o.Probe)] = true
+		agents[o.Agent], probes[o.Probe], releases[o.CLIVersion] = true, true, true
 	}
-	return slices.MaxFunc(found, func(a, b *registry.Record) int {
+	if len(agents) > 1 || len(probes) > 1 && sel.Shape == "" {
+		return Choice{}, fmt.Errorf("the selector names several behaviours (%s): add :PROBE or #sha256-HEX", strings.Join(some(slices.Sorted(maps.Keys(behaviours))), ", "))
+	}
+	return Choice{slices.MaxFunc(found, func(a, b *registry.Record) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Path, b.Path))
-	}), nil
+	}), len(releases)}, nil
 }
 
 // ReadGolden reads the expected events of a parser for a shape. It is registry.ErrMissing when there are none.

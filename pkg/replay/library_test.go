@@ -3,6 +3,7 @@ package replay_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -176,7 +177,7 @@ func recorded(t *testing.T, l *replay.Library, probe string) *registry.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r.Record
 }
 
 func TestSelect(t *testing.T) {
@@ -189,7 +190,8 @@ func TestSelect(t *testing.T) {
 		{"sample", 3, ""},
 		{"sample@1.2.0:version-probe", 1, ""},
 		{"sample@9.9.9", 0, "sample@1.2.0"},
-		{"sample@1.2.0:host-run", 0, "sample@1.2.0:version-probe"},
+		{"sample@9.9.9:version-probe", 0, "sample@1.2.0"},
+		{"sample@1.2.0:chat_txt", 0, `unknown probe "chat-txt"; known: chat-text-success, provider-failure, version-probe`},
 		{"nobody", 0, "known: sample"},
 		{"sample@1.2.0#sha256-" + strings.Repeat("0", 64), 0, "no observation matches"},
 	}
@@ -201,5 +203,32 @@ func TestSelect(t *testing.T) {
 	}
 	if _, err := l.One(selector(t, "sample")); err == nil || !strings.Contains(err.Error(), "several behaviours") {
 		t.Errorf("One of an ambiguous selector: %v", err)
+	}
+}
+
+// A selector of many behaviours is answered by some of them, as selectors; one of many releases by how many there are.
+func TestOne(t *testing.T) {
+	l := open(t, nil)
+	first := l.Records.Observations[0]
+	for i := range 20 {
+		r := *first
+		r.Observation.Probe = contract.ProbeID(fmt.Sprintf("made-up-%02d", i))
+		l.Records.Observations = append(l.Records.Observations, &r)
+	}
+	_, err := l.One(selector(t, "sample"))
+	if err == nil || !strings.Contains(err.Error(), "sample:chat-text-success, sample:made-up-00") || !strings.Contains(err.Error(), "… and 13 more") {
+		t.Errorf("got %v", err)
+	}
+	newer := *recorded(t, l, "version-probe")
+	newer.Observation.CLIVersion, newer.At = "1.3.0", newer.At+9
+	l.Records.Observations = append(l.Records.Observations, &newer)
+	for text, want := range map[string]struct {
+		version  contract.CLIVersion
+		releases int
+	}{"sample:version-probe": {"1.3.0", 2}, "sample@1.2.0:version-probe": {"1.2.0", 1}} {
+		got, err := l.One(selector(t, text))
+		if err != nil || got.Observation.CLIVersion != want.version || got.Releases != want.releases {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
 	}
 }
