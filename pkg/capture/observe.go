@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -50,7 +51,7 @@ func (c *Capturer) judge(r *run) error {
 	}
 	for _, h := range r.target.Agent.Holes {
 		if h.Denies(r.target.Probe.ID, r.target.Version, r.mode.ID) {
-			r.findings = append(r.findings, "the agent file declares a hole here: "+h.Reason+" Remove it, or narrow its releases")
+			r.findings = append(r.findings, "the agent file declares a hole here: "+strings.TrimSuffix(h.Reason, ".")+"; remove it, or narrow its releases")
 		}
 	}
 	r.findings = append(r.findings, leaving(r.driven.isolation)...)

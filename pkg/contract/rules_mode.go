@@ -36,14 +36,24 @@ var modeRules = []Rule{
 			}
 		}
 	}),
-	ruleFor(KindAgent, "mode/prompt", "A prompt file has its place in argv.", func(a Agent, report reporter) {
+	ruleFor(KindAgent, "mode/prompt", "The prompt has a place: in argv, where no standard input carries it.", func(a Agent, report reporter) {
 		for i, m := range a.Modes {
-			if m.StdinMode != StdinPromptFile {
+			at := pointer("modes", i)
+			place, needed := map[StdinMode]string{StdinNone: "{prompt}", StdinPromptFile: "{prompt_file}"}[m.StdinMode]
+			if !needed || m.Family.IsRPC() {
 				continue
 			}
+			check := func(at string, argv []string) {
+				if !slices.ContainsFunc(argv, func(arg string) bool { return strings.Contains(arg, place) }) {
+					report(at+"/argv", "the prompt has no place", "add an argument with "+place+", or correct stdin_mode")
+				}
+			}
 			for j, form := range m.Argv {
-				if !slices.ContainsFunc(form.Argv, func(arg string) bool { return strings.Contains(arg, "{prompt_file}") }) {
-					report(pointer("modes", i, "argv", j, "argv"), "the path of the prompt has no place", "add an argument with {prompt_file}")
+				check(at+pointer("argv", j), form.Argv)
+			}
+			for j, form := range m.Resume {
+				if len(form.Argv) > 0 {
+					check(at+pointer("resume", j), form.Argv)
 				}
 			}
 		}
