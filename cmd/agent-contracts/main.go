@@ -31,7 +31,7 @@ func main() {
 type cli struct {
 	Checkout string `help:"Checkout that holds registry/ and probes/." default:"." type:"path" placeholder:"DIR"`
 	Cache    string `help:"Folder for installs and listings (default: the user's cache folder)." type:"path" placeholder:"DIR" env:"AGENT_CONTRACTS_CACHE"`
-	JSON     bool   `help:"Print one JSON document on standard output instead of text." name:"json"`
+	JSON     bool   `help:"Print one JSON document on standard output instead of text; redact prints its transcript, in JSON lines." name:"json"`
 
 	Run      runCmd      `cmd:"" help:"Discover, capture, compare and package one agent, into ./out: the main job."`
 	Discover discoverCmd `cmd:"" help:"List releases per channel and what is uncovered."`

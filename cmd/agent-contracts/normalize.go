@@ -23,7 +23,9 @@ type redactCmd struct {
 }
 
 func (c *redactCmd) Help() string {
-	return `Example:
+	return `Prints the sanitized transcript, one JSON object a line, with --json too.
+
+Example:
   agent-contracts redact raw/sha256-….raw.jsonl --from codex@0.133.0:chat-tool-success --out clean.jsonl`
 }
 

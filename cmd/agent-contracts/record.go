@@ -29,7 +29,11 @@ func (c *recordCmd) Help() string {
 	return `A host starts "agent-contracts record … -- CMD ARGS" in place of "CMD ARGS". Bytes, signals, the end of the streams and the
 exit code pass unchanged, and nothing is added to them. When the agent has ended, the run is redacted, normalized and
 written as an observation; what became of it stands in DIR/private/TIME.record.json. A recording that fails costs the
-host nothing.
+host nothing: an unknown agent, a checkout that is not there, no space.
+
+Refused before the start, with exit code 2, is only a wrong call: an unknown flag, no --out, neither --agent nor --raw (nothing
+would be kept), --probe or --prompt-file without --agent, nothing to run. The agent does not run then. An executable that is
+not found gives 127, one that cannot run 126.
 
 Examples:
   agent-contracts record --checkout ~/agent-cli-contracts --out /tmp/rec --agent codex --mode exec-json -- codex exec --json "a prompt"

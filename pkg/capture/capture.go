@@ -368,7 +368,7 @@ const retentionDays = 30
 func (c *Capturer) encryptRaw(r *run) error {
 	if len(c.Recipients) == 0 {
 		if r.backend == contract.BackendLive {
-			c.progress("%s: the raw transcript is discarded: %s names no recipient", r.target.Probe.ID, rawbundle.RecipientsFile)
+			c.progress("%s: no copy of the raw transcript is kept for an audit: %s names no recipient", r.target.Probe.ID, rawbundle.RecipientsFile)
 		}
 		return nil
 	}

@@ -187,8 +187,8 @@ func TestCaptureLive(t *testing.T) {
 			if capture.Backend != contract.BackendLive || capture.RawArtifactVisibility != contract.RawDiscarded || got.Evidence.ModelRequests != 0 {
 				t.Errorf("capture %+v", capture)
 			}
-			if !strings.Contains(said.String(), "the raw transcript is discarded") {
-				t.Errorf("nobody was told that the raw transcript is discarded: %s", &said)
+			if !strings.Contains(said.String(), "no copy of the raw transcript is kept") {
+				t.Errorf("nobody was told that no copy of the raw transcript is kept: %s", &said)
 			}
 			noSecret(t, c)
 		})

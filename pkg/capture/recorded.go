@@ -68,7 +68,7 @@ func (c *Capturer) Import(ctx context.Context, t Target, rec Recorded) (*Result,
 func (c *Capturer) identify(ctx context.Context, r *run) error {
 	if r.target.Bin == "" {
 		if r.target.Version == "" {
-			return fmt.Errorf("the version of %s is not known: name it, or the executable", r.target.Agent.ID)
+			return fmt.Errorf("the version of %s is not known: name it with --cli-version", r.target.Agent.ID)
 		}
 		return nil
 	}
