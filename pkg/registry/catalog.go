@@ -45,6 +45,11 @@ func LoadCatalog(t *Tree, probes string) (*Catalog, error) {
 		problems = append(problems, found...)
 		c.Diagnostics[d.Agent] = append(c.Diagnostics[d.Agent], d.Templates...)
 	}
+	for _, p := range t.Strange {
+		if folder, _, _ := strings.Cut(p, "/"); folder == "agents" || folder == "clients" || folder == "diagnostics" {
+			problems = append(problems, contract.Problem{File: p, Rule: "file/regular", Message: "the entry is no regular file", Remedy: "make it a file, or remove it"})
+		}
+	}
 	found, err := c.loadProbes(probes)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,8 @@ type Tree struct {
 	files []string
 	// under is the base of an overlay: what this tree lacks is looked up there.
 	under *Tree
-	// Strange lists what does not belong into a tree: links, devices, paths that differ only in case, folders far down.
+	// Strange lists what does not belong into a tree: links, devices, paths that differ only in case, folders far down,
+	// folders in the place of a record.
 	Strange []string
 }
 
@@ -78,7 +79,7 @@ func (t *Tree) list() error {
 			return fs.SkipDir
 		}
 		if d.IsDir() {
-			if strings.Count(p, "/") >= maxDepth {
+			if strings.Count(p, "/") >= maxDepth || strings.Count(p, "/") == 1 && strings.HasSuffix(p, ".json") {
 				t.Strange = append(t.Strange, p)
 				return fs.SkipDir
 			}
