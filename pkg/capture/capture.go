@@ -329,7 +329,7 @@ func (c *Capturer) once(ctx context.Context, t Target, mode registry.Mode, exe e
 	r.place = place{cwd: folder.cwd, home: folder.home, scanner: scanner}
 	err = vetNames(&r.driven.report, scanner)
 	if err == nil {
-		err = checkRequests(t, mode, r.driven)
+		err = checkRequests(t, mode, exe, r.driven)
 	}
 	if err == nil {
 		err = checkEchoes(r, folder, mode)

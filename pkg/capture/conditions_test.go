@@ -125,6 +125,10 @@ func TestResume(t *testing.T) {
 	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "did not tell the model what was said in the first one") {
 		t.Errorf("a session of its own: %v", err)
 	}
+	target.Agent.Modes[0].Resume[0] = contract.ResumeForm{Argv: []string{"fake-version"}}
+	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "the second run never asked the model") {
+		t.Errorf("no session at all: %v", err)
+	}
 	target.Agent.Modes[0].Resume[0] = form
 	target.Agent.Modes[0].Resume[0].Session = "$.session_id.deeper"
 	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "no frame of the first run has a session id at $.session_id.deeper") {

@@ -110,7 +110,7 @@ func limits(p contract.Probe) protocol.Limits {
 
 // checkRequests refuses a run whose output cannot be about the script. It names what the CLI offered, so the names must
 // have passed vetNames.
-func checkRequests(t Target, mode registry.Mode, d *driven) error {
+func checkRequests(t Target, mode registry.Mode, exe executable, d *driven) error {
 	if mode.ID.Implicit() || mode.Live != nil {
 		return nil // nothing was scripted
 	}
@@ -120,7 +120,8 @@ func checkRequests(t Target, mode registry.Mode, d *driven) error {
 		}
 	}
 	if d.report.Requests == 0 && t.Probe.NeedsModel() {
-		return &NoRequestError{Probe: t.Probe.ID, Exit: d.exit}
+		_, stderr := d.raw.StreamHash(contract.Stderr)
+		return &NoRequestError{Probe: t.Probe.ID, Exit: d.exit, Stderr: stderr, Script: exe.runtime != nil}
 	}
 	if t.Probe.NeedsModel() && t.Probe.Script.Expects == "image" && d.report.Images == 0 && !mode.Images.LinkOnly {
 		return &NoImageError{Probe: t.Probe.ID, Mode: mode.ID, Requests: d.report.Requests}

@@ -19,7 +19,7 @@ func (e *VersionError) Error() string {
 	if e.Got == "" {
 		return fmt.Sprintf("the executable reports no version that matches the agent's pattern; asked for %s: check that it is the right program, or correct version_probe in the agent's file", e.Asked)
 	}
-	return fmt.Sprintf("the executable reports version %s, asked for %s: name the version that it has", e.Got, e.Asked)
+	return fmt.Sprintf("the executable reports version %s, asked for %s: name the version that it has; where the release itself prints another one than its own, say so in version_probe.reports of the agent's file", e.Got, e.Asked)
 }
 
 // ExpectationError says that a run did not show what its probe must see. Such a run is no observation.
@@ -55,10 +55,19 @@ func join[T ~string](names []T) string {
 type NoRequestError struct {
 	Probe contract.ProbeID
 	Exit  contract.ExitClass
+	// Stderr says whether the CLI wrote anything on standard error, and Script whether it is a script.
+	Stderr, Script bool
 }
 
 func (e *NoRequestError) Error() string {
-	return fmt.Sprintf("probe %s: the CLI made no model request although the script expects one (exit: %s): check the home files and environment that point it at the model server", e.Probe, e.Exit)
+	stderr, script := "nothing", ""
+	if e.Stderr {
+		stderr = "text"
+	}
+	if e.Script {
+		script = ". A script is started by its own path, not by a link of npm's: one that looks for its name may do nothing"
+	}
+	return fmt.Sprintf("probe %s: the CLI made no model request although the script expects one (exit: %s; standard error: %s): check the home files and environment that point it at the model server; --raw DIR keeps what it printed%s", e.Probe, e.Exit, stderr, script)
 }
 
 // NoImageError says that the model never got the image of a probe.

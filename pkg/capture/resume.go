@@ -42,10 +42,15 @@ func (c *Capturer) driveResumed(ctx context.Context, f *folder, t Target, mode r
 	if err != nil || !second.endedWell(mode.Family) || recalls(second.report, t.Probe.Script) == (mode.Resume.Forgets == "") {
 		return second, err
 	}
-	if mode.Resume.Forgets == "" {
-		err = errors.New("the second run did not tell the model what was said in the first one: it began a session of its own; correct resume in the mode")
-	} else {
+	switch {
+	case mode.Resume.Forgets != "":
 		err = errors.New("the second run told the model what was said in the first one, which resume in the mode denies: remove forgets")
+	case second.report.Requests == 0 && refuses(second.raw):
+		err = errors.New("the second run answered its host with an error and never asked the model: it refuses the session; correct resume in the mode")
+	case second.report.Requests == 0:
+		err = fmt.Errorf("the second run never asked the model (exit: %s): correct resume in the mode", second.exit)
+	default:
+		err = errors.New("the second run did not tell the model what was said in the first one: it began a session of its own; correct resume in the mode")
 	}
 	return nil, errors.Join(err, second.raw.Close())
 }
@@ -53,6 +58,22 @@ func (c *Capturer) driveResumed(ctx context.Context, f *folder, t Target, mode r
 // endedWell reports whether a run came to its end. A peer that stays after its turn is ended by its host.
 func (d *driven) endedWell(family contract.Family) bool {
 	return d.exit == contract.ExitSuccess || family.IsRPC() && d.stop == protocol.StopLingers
+}
+
+// refuses reports whether a CLI answered a request of its host with an error.
+func refuses(raw *transcript.Raw) bool {
+	refused := false
+	_ = raw.Each(func(e transcript.Entry) error { // without a second look the run is told of otherwise
+		var f struct {
+			Error   json.RawMessage `json:"error"`
+			Success *bool           `json:"success"`
+		}
+		if e.Dir == contract.CLIToServer && json.Unmarshal(e.Frame, &f) == nil {
+			refused = refused || f.Error != nil || f.Success != nil && !*f.Success
+		}
+		return nil
+	})
+	return refused
 }
 
 // sessionFile finds the one file that matches. Hosts look for the file that a run has changed, and take none where

@@ -48,12 +48,19 @@ func fakePeer(baseURL string) {
 		case "session/new":
 			say(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"s-%d"}}`, f.ID, os.Getpid())
 		case "session/load":
+			if _, err := os.Stat(os.Getenv("HOME") + "/refuse"); err == nil {
+				say(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"Internal error"}}`, f.ID)
+				continue
+			}
 			if data, err := os.ReadFile(note); err == nil && f.Params.ID == string(data) {
 				said = "Hello."
 			}
 			say(`{"jsonrpc":"2.0","id":%d,"result":{}}`, f.ID)
 		case "session/prompt":
 			_ = os.WriteFile(note, []byte(f.Params.ID), 0o600)
+			if f.Params.Prompt[0].Text == "refuse" {
+				_ = os.WriteFile(os.Getenv("HOME")+"/refuse", nil, 0o600)
+			}
 			peerTurn(baseURL, f.Params.Prompt[0].Text, said, say)
 			if len(f.Params.Prompt) > 1 {
 				if data, err := os.ReadFile(f.Params.Prompt[1].URI); err != nil || string(data) != "hello" {
@@ -167,6 +174,11 @@ func TestCaptureRPCResumed(t *testing.T) {
 	target.Agent.Modes[0].Resume[0] = contract.ResumeForm{File: "{home}/none-*.jsonl"}
 	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "left 0 session files") {
 		t.Errorf("no session file: %v", err)
+	}
+	target.Probe.Prompt = "refuse"
+	target.Agent.Modes[0].Resume[0] = contract.ResumeForm{Session: "$.result.sessionId"}
+	if _, err := c.Capture(context.Background(), target); err == nil || !strings.Contains(err.Error(), "it refuses the session") {
+		t.Errorf("a session that is refused: %v", err)
 	}
 }
 

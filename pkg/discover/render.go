@@ -20,6 +20,22 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 	return err
 }
 
+// Summary is the plan in one sentence.
+func (p *Plan) Summary() string {
+	overdue, uncovered := 0, 0
+	for _, a := range p.Agents {
+		for _, h := range a.Holes {
+			if h.Overdue {
+				overdue++
+			}
+		}
+		for _, c := range a.Channels {
+			uncovered += c.UncoveredCount
+		}
+	}
+	return fmt.Sprintf("%d overdue, %d releases uncovered; the next %d captures are planned", overdue, uncovered, len(p.Capture))
+}
+
 // WriteText writes the plan for a terminal. Control characters of foreign text are left out.
 func (p *Plan) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
@@ -56,7 +72,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%d captures planned\n", len(p.Capture))
+	_, err := fmt.Fprintf(w, "\n%s\n", p.Summary())
 	return err
 }
 
@@ -86,7 +102,7 @@ func (p *Plan) WriteMarkdown(w io.Writer) error {
 			b.WriteString("\n</details>\n")
 		}
 	}
-	fmt.Fprintf(&b, "\n%d captures planned. Ages count to %s.\n", len(p.Capture), escape(string(p.GeneratedAt)))
+	fmt.Fprintf(&b, "\n%s. Ages count to %s.\n", p.Summary(), escape(string(p.GeneratedAt)))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
