@@ -18,7 +18,7 @@ type captureCmd struct {
 	Bin         string   `help:"Run this executable instead of installing one. It must report the version asked for." placeholder:"PATH"`
 	Out         string   `help:"The public tree goes to DIR/registry, private records to DIR/private." default:"out" type:"path" placeholder:"DIR"`
 	Raw         string   `help:"Keep the raw bundles, unredacted, in this folder." type:"path" placeholder:"DIR"`
-	Jobs        int      `help:"Run N probes side by side. Default: by cores and free memory, at most 4." placeholder:"N"`
+	Jobs        *int     `help:"Run N probes side by side. Default: by cores and free memory, at most 4." placeholder:"N"`
 	NoIsolation bool     `help:"Run the CLI without namespaces of its own."`
 }
 
@@ -36,18 +36,33 @@ func (c *captureCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Repeat < 1 {
 		return errors.New("--repeat: at least 1")
 	}
+	jobs, err := atLeastOne(c.Jobs)
+	if err != nil {
+		return err
+	}
 	s, err := a.open(c.Out)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	report, err := s.Capture(ctx, stage.CaptureRequest{Selector: c.Selector, Probes: c.Probe, Mode: c.Mode, Repeat: c.Repeat, Bin: c.Bin, Raw: c.Raw, Jobs: c.Jobs, NoIsolation: c.NoIsolation, Backend: c.Backend})
+	report, err := s.Capture(ctx, stage.CaptureRequest{Selector: c.Selector, Probes: c.Probe, Mode: c.Mode, Repeat: c.Repeat, Bin: c.Bin, Raw: c.Raw, Jobs: jobs, NoIsolation: c.NoIsolation, Backend: c.Backend})
 	if report != nil {
 		if perr := a.print(report, func() { a.captureText(report) }); perr != nil {
 			return errors.Join(err, perr)
 		}
 	}
 	return err
+}
+
+// atLeastOne reads --jobs; 0 lets the machine decide.
+func atLeastOne(jobs *int) (int, error) {
+	switch {
+	case jobs == nil:
+		return 0, nil
+	case *jobs < 1:
+		return 0, errors.New("--jobs: at least 1")
+	}
+	return *jobs, nil
 }
 
 func (a *app) captureText(r *stage.CaptureReport) {

@@ -21,7 +21,7 @@ type compareCmd struct {
 }
 
 func (c *compareCmd) Help() string {
-	return `Exit code 1 when anything but same_shape was found.
+	return `Exit code 1 when anything but same_shape was found; 2 when lint refuses the tree.
 
 Example:
   agent-contracts compare --new out`
@@ -41,11 +41,7 @@ func (c *compareCmd) Run(_ context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	tree, private := fresh, ""
-	if info, err := os.Stat(filepath.Join(fresh, "registry")); err == nil && info.IsDir() {
-		tree, private = filepath.Join(fresh, "registry"), filepath.Join(fresh, "private")
-	}
-	report, err := s.Compare(tree, private)
+	report, err := s.Compare(stage.Written(fresh))
 	if report == nil {
 		return err
 	}

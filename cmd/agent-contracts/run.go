@@ -13,7 +13,7 @@ type runCmd struct {
 	Selector    string `arg:"" help:"AGENT or AGENT@VERSION."`
 	Bin         string `help:"Run this executable instead of installing one. It must report the version asked for." placeholder:"PATH"`
 	Out         string `help:"Where everything goes." default:"out" type:"path" placeholder:"DIR"`
-	Jobs        int    `help:"Run N probes side by side. Default: by cores and free memory, at most 4." placeholder:"N"`
+	Jobs        *int   `help:"Run N probes side by side. Default: by cores and free memory, at most 4." placeholder:"N"`
 	NoIsolation bool   `help:"Run the CLI without namespaces of its own."`
 }
 
@@ -26,12 +26,16 @@ Example:
 }
 
 func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
+	jobs, err := atLeastOne(c.Jobs)
+	if err != nil {
+		return err
+	}
 	s, err := a.open(c.Out)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	report, err := s.Run(ctx, stage.CaptureRequest{Selector: c.Selector, Bin: c.Bin, Repeat: 1, Jobs: c.Jobs, NoIsolation: c.NoIsolation})
+	report, err := s.Run(ctx, stage.CaptureRequest{Selector: c.Selector, Bin: c.Bin, Repeat: 1, Jobs: jobs, NoIsolation: c.NoIsolation})
 	if report == nil {
 		return err
 	}

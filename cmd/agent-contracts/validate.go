@@ -3,13 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/open-design/agent-cli-contracts/internal/stage"
 	"github.com/open-design/agent-cli-contracts/pkg/lint"
 )
 
 type validateCmd struct {
-	Dir   string `arg:"" optional:"" help:"Tree to validate: a registry, or an overlay on the checkout's. Default: the checkout's registry." type:"existingdir"`
+	Dir   string `arg:"" optional:"" help:"Tree to validate, or a folder with one in registry/: a registry, or an overlay on the checkout's. Default: the checkout's registry." type:"path"`
 	Fresh bool   `help:"Look at everything again, also where the same bytes were found free of errors before."`
 }
 
@@ -20,10 +22,13 @@ changes; --fresh does it all the same.
 
 Examples:
   agent-contracts validate
-  agent-contracts validate out/registry`
+  agent-contracts validate out`
 }
 
 func (c *validateCmd) Run(_ context.Context, a *app) (err error) {
+	if info, err := os.Stat(c.Dir); c.Dir != "" && (err != nil || !info.IsDir()) {
+		return fmt.Errorf("validate: there is no folder %s", c.Dir)
+	}
 	s, err := a.open("")
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/open-design/agent-cli-contracts/pkg/compare"
@@ -17,7 +18,7 @@ type CompareReport struct {
 
 // Compare holds a new tree against the checkout's registry: the DIR/registry that a capture wrote, or the registry of
 // another checkout, which brings its own agents and probes. private is the capture's folder of failure records; it may
-// be empty. A tree that lint refuses gets no verdicts. The error is a *FoundError where the tree is refused, or where
+// be empty. A tree that lint refuses gets no verdicts. The error is a *FoundError where
 // there is a verdict other than same_shape.
 func (s *Stage) Compare(dir, private string) (report *CompareReport, err error) {
 	tree, err := registry.OpenTree(dir)
@@ -43,7 +44,7 @@ func (s *Stage) Compare(dir, private string) (report *CompareReport, err error) 
 	}
 	report.Findings = append(report.Findings, findings...)
 	if n := findings.Errors(); n > 0 {
-		return report, Found("%s: lint refuses the tree with %d errors", dir, n)
+		return report, fmt.Errorf("%s: lint refuses the tree with %d errors, so there is nothing to compare", dir, n)
 	}
 	var failures []compare.Failure
 	if private != "" {

@@ -51,7 +51,7 @@ func (s *Stage) Discover(ctx context.Context, agents []string) (*discover.Plan, 
 		return plan, err
 	}
 	if plan.Drift() {
-		return plan, Found("%d captures are missing", len(plan.Capture))
+		return plan, Found("%s", plan.Summary())
 	}
 	return plan, nil
 }

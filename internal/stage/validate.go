@@ -12,7 +12,7 @@ import (
 
 // ValidateRequest says what to validate.
 type ValidateRequest struct {
-	// Dir is a tree: an overlay on the checkout's registry, or the registry of another checkout, which brings its own
+	// Dir is a tree, or has one in registry/: an overlay on the checkout's registry, or the registry of another checkout, which brings its own
 	// agents and probes. Empty is the checkout's registry.
 	Dir string
 	// Fresh looks at everything again, whatever the cache says.
@@ -26,10 +26,20 @@ type Validation struct {
 	Unchanged bool
 }
 
+// Written finds what a capture wrote: the tree and the failure records below dir, where dir has a registry/; else dir is
+// the tree itself.
+func Written(dir string) (tree, private string) {
+	if info, err := os.Stat(filepath.Join(dir, outRegistry)); err == nil && info.IsDir() {
+		return filepath.Join(dir, outRegistry), filepath.Join(dir, "private")
+	}
+	return dir, ""
+}
+
 // Validate lints a tree. The error is a *FoundError where the tree is refused.
 func (s *Stage) Validate(req ValidateRequest) (v *Validation, err error) {
 	tree, catalog := s.Checkout.Tree, s.Checkout.Catalog
 	if req.Dir != "" {
+		req.Dir, _ = Written(req.Dir)
 		if tree, err = registry.OpenTree(req.Dir); err != nil {
 			return nil, err
 		}
