@@ -18,6 +18,14 @@ func TestRealEgressAttempt(t *testing.T) {
 	if _, err := s.Capture(t.Context(), stage.CaptureRequest{Selector: "codex@0.98.0:chat-text-success", Repeat: 1}); err != nil {
 		t.Fatal(err)
 	}
+	if got := evidence(t, s).Isolation.EgressAttempts; !slices.Equal(got, []string{"api.openai.com"}) {
+		t.Errorf("attempts %q", got)
+	}
+}
+
+// evidence is the record of the one run that a stage has captured.
+func evidence(t *testing.T, s *stage.Stage) contract.Evidence {
+	t.Helper()
 	tree, err := registry.OpenTree(s.Out + "/registry")
 	if err != nil {
 		t.Fatal(err)
@@ -35,10 +43,8 @@ func TestRealEgressAttempt(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		if !slices.Equal(e.Isolation.EgressAttempts, []string{"api.openai.com"}) {
-			t.Errorf("attempts %q", e.Isolation.EgressAttempts)
-		}
-		return
+		return e
 	}
-	t.Error("no evidence")
+	t.Fatal("no evidence")
+	return contract.Evidence{}
 }

@@ -145,30 +145,10 @@ func TestRealLive(t *testing.T) {
 			if path := registry.ShapePath(mode.Family, got.Signature); !s.Checkout.Tree.Has(path) || len(got.Findings) > 0 {
 				t.Errorf("a live run has another shape than a scripted one: %s; findings %q", got.Signature, got.Findings)
 			}
-			tree, err := registry.OpenTree(s.Out + "/registry")
-			if err != nil {
-				t.Fatal(err)
+			e := evidence(t, s)
+			if i := e.Isolation; i.Network != "allow-list" || len(i.Egress) != 1 || i.Egress[0].To != live[0].Egress[0] || e.ModelRequests != 0 {
+				t.Errorf("isolation %+v", i)
 			}
-			defer tree.Close() //nolint:errcheck // read only
-			for _, p := range tree.Files("observations/") {
-				if kind, _ := contract.KindOfPath(p); kind != contract.KindEvidence {
-					continue
-				}
-				data, err := tree.Read(contract.RelPath(p))
-				if err != nil {
-					t.Fatal(err)
-				}
-				e, problems := contract.Decode[contract.Evidence](contract.KindEvidence, p, data)
-				if len(problems) > 0 {
-					t.Fatal(problems)
-				}
-				i := e.Isolation
-				if i.Network != "allow-list" || len(i.Egress) != 1 || i.Egress[0].To != live[0].Egress[0] || e.ModelRequests != 0 {
-					t.Errorf("isolation %+v", i)
-				}
-				return
-			}
-			t.Error("no evidence")
 		})
 	}
 }
