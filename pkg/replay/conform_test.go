@@ -89,3 +89,16 @@ func TestConform(t *testing.T) {
 		})
 	}
 }
+
+// A prompt that is repeated to its size stands in no fixture, and its host is the one that sent it.
+func TestConformLargePrompt(t *testing.T) {
+	s := readTalk(t, strings.Replace(talk, "Say hi.", "<text>", 1))
+	probe := contract.Probe{Prompt: "Say hi.\n", Expected: &contract.MinEvents{Run: &contract.RunConditions{PromptRepeat: 3000}}}
+	host, err := Host(contract.Agent{}, "1.0.0", registry.Mode{Family: contract.FamilyPiRPC}, probe, openDesign(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Conform(s, host); err != nil {
+		t.Error(err)
+	}
+}
