@@ -40,7 +40,7 @@ func Main() {
 	if where, ok := strings.CutPrefix(prompt, "leak at "); ok {
 		leak(where, &model, &tool)
 	}
-	body := strings.NewReader(fmt.Sprintf(`{"model":%q,"stream":true,"input":[],"tools":[{"type":"function","name":%q}]}`, model, tool))
+	body := strings.NewReader(fmt.Sprintf(`{"model":%q,"stream":true,"input":[{"role":"user","content":%q}],"tools":[{"type":"function","name":%q}]}`, model, prompt, tool))
 	if resp, err := http.Post(baseURL+"/v1/responses", "application/json", body); err == nil {
 		_ = resp.Body.Close()
 	}

@@ -192,6 +192,22 @@ func TestCaptureTypedEnds(t *testing.T) {
 	}
 }
 
+// The script is played whatever is asked, so a prompt that never reaches the model is said to be missing.
+func TestCapturePromptIsHeard(t *testing.T) {
+	target := fakeTarget(t, "talk")
+	target.Probe.Prompt = "talk\n"
+	got, err := newCapturer(t, true).Capture(context.Background(), target)
+	if err != nil || len(got.Findings) > 0 {
+		t.Errorf("the model has the prompt: %v, %v", got, err)
+	}
+	target.Agent.Modes[0].Argv[0].Argv[2] = "talk"
+	target.Probe.Prompt = "Say \"hello\" <twice>."
+	got, err = newCapturer(t, true).Capture(context.Background(), target)
+	if err != nil || len(got.Findings) != 1 || !strings.HasPrefix(got.Findings[0], "no model request holds the prompt") {
+		t.Errorf("the model has another prompt: %v, %v", got, err)
+	}
+}
+
 // Who fills a hole that the agent file declares is told of it: the tree is refused until it goes.
 func TestCaptureFillsAHole(t *testing.T) {
 	target := fakeTarget(t, "talk")

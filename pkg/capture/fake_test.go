@@ -203,6 +203,9 @@ func talk(baseURL string, said ...string) {
 	for _, text := range said {
 		history = append(history, map[string]string{"role": "assistant", "content": text})
 	}
+	if len(os.Args) > 3 {
+		history = append(history, map[string]string{"role": "user", "content": os.Args[3]})
+	}
 	input, _ := json.Marshal(history)
 	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":` + string(input) + `,"tools":[{"type":"function","name":"look"}]}`)
 	resp, err := http.Post(baseURL+"/v1/responses", "application/json", body)

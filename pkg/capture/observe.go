@@ -49,6 +49,9 @@ func (c *Capturer) judge(r *run) error {
 	for _, finding := range r.driven.report.Findings {
 		r.findings = append(r.findings, "model server: "+finding.String())
 	}
+	if r.driven.report.Requests > 0 && !heard(r.driven.report, r.mode.PromptOf(r.target.Probe)) {
+		r.findings = append(r.findings, "no model request holds the prompt: correct how the mode passes it; the script is played whatever is asked")
+	}
 	for _, h := range r.target.Agent.Holes {
 		if h.Denies(r.target.Probe.ID, r.target.Version, r.mode.ID) {
 			r.findings = append(r.findings, "the agent file declares a hole here: "+strings.TrimSuffix(h.Reason, ".")+"; remove it, or narrow its releases")

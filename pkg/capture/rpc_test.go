@@ -76,7 +76,7 @@ func fakePeer(baseURL string) {
 }
 
 func peerTurn(baseURL, prompt, said string, say func(string, ...any)) {
-	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":[{"said":"` + said + `"}],"tools":[{"type":"function","name":"look"}]}`)
+	body := strings.NewReader(`{"model":"fake-model","stream":true,"input":[{"said":"` + said + `"},{"text":"` + prompt + `"}],"tools":[{"type":"function","name":"look"}]}`)
 	if resp, err := http.Post(baseURL+"/v1/responses", "application/json", body); err == nil {
 		_ = resp.Body.Close()
 	}
