@@ -213,7 +213,7 @@ func TestBuildRefuses(t *testing.T) {
 		}, "canary/0"},
 		{"a canary in the readme", nil, func(o *publish.Options) { o.Readme = []byte(canary) }, "canary/0"},
 		{"a link", func(dir string) {
-			if err := os.Symlink("agents", filepath.Join(dir, "diagnostics", "link.json")); err != nil {
+			if err := os.Symlink("agents", filepath.Join(dir, "link.json")); err != nil {
 				t.Skip("no links here")
 			}
 		}, nil, "no regular file"},
