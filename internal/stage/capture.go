@@ -81,6 +81,14 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 			if err == nil && live {
 				_, err = registry.LiveMode(agent, m, version, p)
 			}
+			if err == nil {
+				for _, h := range agent.Holes {
+					if h.Denies(p.ID, version, m.ID) {
+						s.Progress("%s: left out, since the agent file says why there is nothing to see: %s", p.ID, h.Reason)
+						return true
+					}
+				}
+			}
 			return errors.As(err, &unfit)
 		})
 	}
