@@ -8,7 +8,7 @@ import "syscall"
 func readNow(fd uintptr, b []byte) (int, error) {
 	for {
 		n, err := syscall.Read(int(fd), b)
-		if err != syscall.EINTR { //nolint:errorlint // an error number
+		if err != syscall.EINTR {
 			return n, err
 		}
 	}
