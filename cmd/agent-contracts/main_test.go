@@ -15,10 +15,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/open-design/agent-cli-contracts/internal/fakeagent"
+	"github.com/open-design/agent-cli-contracts/pkg/capture/mcpserver"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"agent-contracts": main, "fake-agent": fakeagent.Main})
+	// A CLI under test starts this program by another name, as an MCP server.
+	testscript.Main(m, map[string]func(){"agent-contracts": main, mcpserver.Name: main, "fake-agent": fakeagent.Main})
 }
 
 var update = flag.Bool("update", false, "rewrite the golden files of the scripts")
