@@ -81,15 +81,14 @@ func (s *Stage) Capture(ctx context.Context, req CaptureRequest) (*CaptureReport
 			if err == nil && live {
 				_, err = registry.LiveMode(agent, m, version, p)
 			}
-			if err == nil {
-				for _, h := range agent.Holes {
-					if h.Denies(p.ID, version, m.ID) {
-						s.Progress("%s: left out, since the agent file says why there is nothing to see: %s", p.ID, h.Reason)
-						return true
-					}
-				}
+			if err != nil {
+				return errors.As(err, &unfit)
 			}
-			return errors.As(err, &unfit)
+			holes := agent.HolesOf(p.ID, version, m.ID)
+			if len(holes) > 0 {
+				s.Progress("%s: left out, since the agent file says why there is nothing to see: %s", p.ID, holes[0].Reason)
+			}
+			return len(holes) > 0
 		})
 	}
 	report := &CaptureReport{Agent: agent.ID, Version: version}

@@ -52,10 +52,8 @@ func (c *Capturer) judge(r *run) error {
 	if r.driven.report.Requests > 0 && !heard(r.driven.report, r.mode.PromptOf(r.target.Probe)) {
 		r.findings = append(r.findings, "no model request holds the prompt: correct how the mode passes it; the script is played whatever is asked")
 	}
-	for _, h := range r.target.Agent.Holes {
-		if h.Denies(r.target.Probe.ID, r.target.Version, r.mode.ID) {
-			r.findings = append(r.findings, "the agent file declares a hole here: "+strings.TrimSuffix(h.Reason, ".")+"; remove it, or narrow its releases")
-		}
+	for _, h := range r.target.Agent.HolesOf(r.target.Probe.ID, r.target.Version, r.mode.ID) {
+		r.findings = append(r.findings, "the agent file declares a hole here: "+strings.TrimSuffix(h.Reason, ".")+"; remove it, or narrow its releases")
 	}
 	r.findings = append(r.findings, leaving(r.driven.isolation)...)
 	r.findings = append(r.findings, r.driven.findings...)
