@@ -96,7 +96,7 @@ func (c *Capturer) shapeFiles(r *run, e *contract.Evidence, tree *registry.Tree,
 	}
 	path := registry.GoldenPath(registry.ReferenceParser, family, signature)
 	if !tree.Has(path) {
-		if files[path], err = contract.Marshal(replay.Golden{Parser: registry.ReferenceParser, Shape: signature, Events: r.events}); err != nil {
+		if files[path], err = replay.MarshalReference(signature, r.events); err != nil {
 			return err
 		}
 	}

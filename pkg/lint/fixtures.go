@@ -218,7 +218,7 @@ func (s *state) read(f *shapeFile, rec *registry.Record, with []*registry.Record
 	if err != nil {
 		return err
 	}
-	f.fixture.goldens[golden], err = contract.Marshal(replay.Golden{Parser: registry.ReferenceParser, Shape: f.signature(), Events: events})
+	f.fixture.goldens[golden], err = replay.MarshalReference(f.signature(), events)
 	return err
 }
 

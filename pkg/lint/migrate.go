@@ -269,7 +269,7 @@ func (m *migrator) golden(to target, first *part, rec *registry.Record, with []*
 	if err != nil {
 		return err
 	}
-	m.out.Files[path], err = contract.Marshal(replay.Golden{Parser: registry.ReferenceParser, Shape: to.signature, Events: events})
+	m.out.Files[path], err = replay.MarshalReference(to.signature, events)
 	return err
 }
 

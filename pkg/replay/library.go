@@ -203,7 +203,7 @@ func (l *Library) golden(family contract.Family, shape contract.Hash) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	return contract.Marshal(Golden{registry.ReferenceParser, shape, events})
+	return MarshalReference(shape, events)
 }
 
 // DecodeGolden reads the file of a golden. Its error names the file and never quotes it.

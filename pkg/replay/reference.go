@@ -8,6 +8,7 @@ import (
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
 	"github.com/open-design/agent-cli-contracts/pkg/protocol"
 	"github.com/open-design/agent-cli-contracts/pkg/redact"
+	"github.com/open-design/agent-cli-contracts/pkg/registry"
 	"github.com/open-design/agent-cli-contracts/pkg/transcript"
 )
 
@@ -16,6 +17,11 @@ type Golden struct {
 	Parser string           `json:"parser"`
 	Shape  contract.Hash    `json:"shape"`
 	Events []protocol.Event `json:"events"`
+}
+
+// MarshalReference gives the golden of the reference parser for a shape, as its file holds it.
+func MarshalReference(shape contract.Hash, events []protocol.Event) ([]byte, error) {
+	return contract.Marshal(Golden{Parser: registry.ReferenceParser, Shape: shape, Events: events})
 }
 
 // Reference reads the neutral reference events of a transcript. text is what a line of a plain mode means. Where the
