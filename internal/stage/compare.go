@@ -18,8 +18,8 @@ type CompareReport struct {
 
 // Compare holds a new tree against the checkout's registry: the DIR/registry that a capture wrote, or the registry of
 // another checkout, which brings its own agents and probes. private is the capture's folder of failure records; it may
-// be empty. A tree that lint refuses gets no verdicts. The error is a *FoundError where
-// there is a verdict other than same_shape.
+// be empty. A tree that lint refuses gets no verdicts and is an error. The error is a *FoundError where there is a verdict
+// other than same_shape.
 func (s *Stage) Compare(dir, private string) (report *CompareReport, err error) {
 	tree, err := registry.OpenTree(dir)
 	if err != nil {

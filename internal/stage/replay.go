@@ -41,11 +41,9 @@ type ReplayReport struct {
 // Replay takes fixtures through a parser. The error is a *FoundError where a parser is incompatible; fixtures that were
 // not compared are another error, because they prove nothing.
 func (s *Stage) Replay(ctx context.Context, req ReplayRequest) (report *ReplayReport, err error) {
-	var sel registry.Selector
-	if req.Selector != "" {
-		if sel, err = registry.ParseSelector(req.Selector); err != nil {
-			return nil, err
-		}
+	sel, err := selection(req.Selector)
+	if err != nil {
+		return nil, err
 	}
 	library, done, err := s.library(req.New)
 	if err != nil {
@@ -89,14 +87,19 @@ func (s *Stage) Replay(ctx context.Context, req ReplayRequest) (report *ReplayRe
 	return report, nil
 }
 
+// selection reads a selector; the empty text selects everything.
+func selection(text string) (registry.Selector, error) {
+	if text == "" {
+		return registry.Selector{}, nil
+	}
+	return registry.ParseSelector(text)
+}
+
 // WriteGoldens writes the reference goldens of the registry that are missing or not current, and returns them.
 func (s *Stage) WriteGoldens(selector string) ([]contract.RelPath, error) {
-	var sel registry.Selector
-	var err error
-	if selector != "" {
-		if sel, err = registry.ParseSelector(selector); err != nil {
-			return nil, err
-		}
+	sel, err := selection(selector)
+	if err != nil {
+		return nil, err
 	}
 	library, done, err := s.library("")
 	if err != nil {
@@ -158,12 +161,9 @@ const (
 // childSelector is what a child plays. The shape variable decides, because a host that sets it passes the agent's own
 // arguments; then the argument does. A probe variable narrows either.
 func (s *Stage) childSelector(argument string) (registry.Selector, error) {
-	var sel registry.Selector
-	var err error
-	if text := cmp.Or(s.Getenv(shapeVariable), argument); text != "" {
-		if sel, err = registry.ParseSelector(text); err != nil {
-			return sel, err
-		}
+	sel, err := selection(cmp.Or(s.Getenv(shapeVariable), argument))
+	if err != nil {
+		return sel, err
 	}
 	if probe := cmp.Or(s.Getenv(errorVariable), s.Getenv(probeVariable)); probe != "" && sel.Probe == "" && sel.Shape == "" {
 		p, err := s.Checkout.Catalog.Probe(probe)
