@@ -15,6 +15,11 @@ func heard(report modelserver.Report, prompt string) bool {
 	if line = strings.TrimSpace(line); line == "" || report.Unkept > 0 {
 		return true
 	}
+	return told(report, line)
+}
+
+// told reports whether a text of a kept request holds what was said.
+func told(report modelserver.Report, said string) bool {
 	for _, x := range report.Exchanges {
 		dec := json.NewDecoder(bytes.NewReader(x.Body()))
 		for {
@@ -22,7 +27,7 @@ func heard(report modelserver.Report, prompt string) bool {
 			if err != nil {
 				break
 			}
-			if text, ok := token.(string); ok && strings.Contains(text, line) {
+			if text, ok := token.(string); ok && strings.Contains(text, said) {
 				return true
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/open-design/agent-cli-contracts/pkg/contract"
@@ -92,18 +93,9 @@ func sessionFile(pattern string) (string, error) {
 // recalls reports whether a request of the run holds what the script said in the run before. The CLI's word alone does
 // not count: some take the id of a session and start anew.
 func recalls(report modelserver.Report, script *contract.Script) bool {
-	for _, step := range script.Steps {
-		said, err := json.Marshal(strings.Join(step.Text, ""))
-		if err != nil || len(step.Text) == 0 {
-			continue
-		}
-		for _, x := range report.Exchanges {
-			if bytes.Contains(x.Body(), bytes.Trim(said, `"`)) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(script.Steps, func(step contract.ScriptStep) bool {
+		return len(step.Text) > 0 && told(report, strings.Join(step.Text, ""))
+	})
 }
 
 // sessionID is what a CLI may be given back as an argument: no option, and nothing that a path could be made of.
